@@ -72,33 +72,25 @@ def interval(values: list[float]) -> float:
     return float(width)
 
 
-def lengths(rows: list[runs.Row], lines: list[runs.Line]) -> list[int]:
-    """Return the decisions of the final runs of lines, the longest first."""
-    return sorted({row["decisions"] for line in lines for row in runs.rows_of(rows, "final", line)}, reverse=True)
-
-
 def best_group(rows: list[runs.Row], line: runs.Line, decisions: int) -> list[runs.Row]:
     """Return a line's final runs of a length, of the settings chosen now or else last."""
     mine = [row for row in runs.rows_of(rows, "final", line) if row["decisions"] == decisions]
     choice, _ = runs.chosen(rows, line)
-
-    def order(row: runs.Row) -> tuple[bool, int, int]:
-        number = row["settings_number"]
-        return number == choice, number == choice or row["searched"], number
-
-    best = max(map(order, mine), default=None)
-    return [row for row in mine if order(row) == best]
+    best = max(mine, key=lambda row: (row["settings_number"] == choice, row["searched"]), default=None)
+    return [row for row in mine if best and row["settings_number"] == best["settings_number"]]
 
 
-def result(rows: list[runs.Row], line: runs.Line, decisions: int) -> dict[str, Any] | None:
-    """Return the page's figures of a line's final runs of a length; None without any."""
-    group = best_group(rows, line, decisions)
-    if not group:
-        return None
+def longest_group(rows: list[runs.Row], line: runs.Line) -> list[runs.Row]:
+    """Return the longest final runs of a line; nothing without any."""
+    decisions = max((row["decisions"] for row in runs.rows_of(rows, "final", line)), default=0)
+    return best_group(rows, line, decisions)
+
+
+def figures_of(group: list[runs.Row]) -> dict[str, Any]:
+    """Return the page's figures of runs that differ in their seeds alone."""
     of_seeds = [row["gain"]["both"]["all"][0] for row in group]
     by_hand = np.array([row["by_hand"] for row in group])  # [seeds, hands]
     return {
-        "line": line,
         "rows": group,
         "of_seeds": of_seeds,
         "mean": float(np.mean(of_seeds)),
@@ -181,16 +173,12 @@ def settings_table(rows: list[runs.Row]) -> str:
     """Return the settings of the runs shown, as options of `crib train`, and their search."""
     shown = []
     for line in runs.lines():
-        values = sorted(row["gain"]["both"]["all"][0] for row in runs.searched(rows, line))
-        span = f"{values[0]:.3f} to {values[-1]:.3f}" if values else ""
-        of_length: dict[str, list[str]] = {}  # by options
-        for decisions in lengths(rows, [line]):
-            options = options_of(best_group(rows, line, decisions)[0])
-            of_length.setdefault(options, []).append(f"{decisions / 1e6:g} M")
-        for options, decisions_of in of_length.items():
-            tried = f"{len(values)} of {runs.SEARCH['settings']}"
-            shown.append([f"{line.track}/{line.name}", ", ".join(decisions_of), options, tried, span])
-    return table(["line", "runs of", "`crib train`", "tried so far", "NashConv / 2 of those tried"], shown)
+        if group := longest_group(rows, line):
+            values = [row["gain"]["both"]["all"][0] for row in runs.searched(rows, line)]
+            span = f"{min(values):.3f} to {max(values):.3f}" if values else ""
+            tried = f"{max(row['searched'] for row in group)} of {runs.SEARCH['settings']}"
+            shown.append([f"{line.track}/{line.name}", options_of(group[0]), tried, span])
+    return table(["line", "`crib train`", "chosen from", "NashConv / 2 in the search"], shown)
 
 
 def levels_table(rows: list[runs.Row]) -> str:
@@ -232,19 +220,15 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     figure = Figure(figsize=(5.2, 9.4), layout="constrained")
     both = figure.subplots(2, 1)
     names = list(dict.fromkeys(one["line"].name for one in ordered))
-    colors = {name: colormaps["tab10"](i % 10) for i, name in enumerate(names)}
+    colors = {name: colormaps["tab20"](2 * i % 20 + i // 10 % 2) for i, name in enumerate(names)}
     for number, one in enumerate(ordered):
         line, curve = one["line"], curve_of(one["rows"])
         style = MARKERS[number % len(MARKERS)] + {"raw": "-", "open": "--"}[line.track]
         for axes, x in zip(both, curve[:, :2].T, strict=True):
-            color, single = colors[line.name], len(x) == 1
-            if single and axes is both[1]:
-                continue  # a run before curves: its CPU seconds do not compare
+            color = colors[line.name]
             label = f"{line.track}/{line.name} ({len(one['rows'])})"
             axes.plot(x, curve[:, 2], style, color=color, ms=5, lw=1.2, alpha=0.8, label=label)
             axes.fill_between(x, curve[:, 3], curve[:, 4], color=color, alpha=0.2, lw=0)
-            if single:  # no band: a bar
-                axes.vlines(x, curve[:, 3], curve[:, 4], color=color, lw=1.2)
     shown = (("decisions, millions", [3e5, 1e6, 3e6, 1e7], 1e6), ("CPU seconds", [30.0, 1e2, 3e2, 1e3, 3e3], 1.0))
     for axes, (label, ticks, unit) in zip(both, shown, strict=True):
         for name, at in levels.items():
@@ -276,19 +260,22 @@ def budget_table(rows: list[runs.Row]) -> str:
         of_choice = [row for row in runs.rows_of(rows, "seconds", line) if row["settings_number"] == number]
         for budget in runs.SECONDS["budgets"]:
             if mine := [row for row in of_choice if row["budget"] == budget]:
-                values = [row["gain"]["both"]["all"][0] for row in mine]
+                decisions = mine[-1]["decisions"]  # the rate may have changed since the others
+                found = figures_of([row for row in mine if row["decisions"] == decisions])
+                seconds = [row["cpu_seconds"] for row in found["rows"]]
                 shown.append(
                     [
                         f"`{line.track}/{line.name}`",
-                        f"{budget}",
-                        f"**{np.mean(values):.3f}**",
-                        over_seeds(values),
-                        len(mine),
-                        f"{mine[0]['decisions'] / 1e6:g} M",
-                        f"{np.mean([row['cpu_seconds'] for row in mine]):.0f}",
+                        budget,
+                        whole(found),
+                        over_seeds(found["of_seeds"]),
+                        f"± {found['of_hands']:.3f}",
+                        f"{len(seconds)} of {runs.SECONDS['seeds']}",
+                        f"{decisions / 1e6:g} M",
+                        f"{np.mean(seconds):.0f} ({min(seconds):.0f} to {max(seconds):.0f})",
                     ]
                 )
-    head = ["line", "budget, CPU s", "NashConv / 2", "over seeds", "seeds", "decisions", "training CPU s"]
+    head = ["line", "budget, CPU s", "NashConv / 2", "seeds", "hands", "runs", "decisions", "training CPU s"]
     return table(head, shown) if shown else ""
 
 
@@ -301,7 +288,7 @@ def submissions() -> str:
         gain = {part: Gain(**found) for part, found in one["gain"]["both"].items()}
         figures = [f"{mark(how_exact(one) == 'exact')}{gain['all']}"]
         figures += [f"{gain[part].mean:.3f}" for part in ("discard", "pegging")]
-        shown.append([one["about"], *figures, f"`{one['policy']}`"])
+        shown.append([one["about"].replace("|", "\\|"), *figures, f"`{one['policy']}`"])
     return table(["policy", "NashConv / 2", "discards alone", "pegging alone", "digest"], shown)
 
 
@@ -318,51 +305,74 @@ def payoffs() -> dict[str, float]:
 
 
 def hours_left(rows: list[runs.Row]) -> float:
-    """Return the CPU hours of the missing runs, by each line's own rate or that of all."""
+    """Return the CPU hours of the missing runs.
+
+    A line without runs has the rate of the slowest line of its track.
+    """
     ended = [row for row in rows if row["stage"] in runs.STAGES]
     made = {runs.key_of(row) for row in ended}
     trained = [row for row in ended if "diverged" not in row]
     measuring = float(np.mean([row["measured_in"] for row in trained]))
     search, final, by_seconds = runs.SEARCH, runs.FINAL, runs.SECONDS
     sizes = search["settings"], search["decisions"], final["seeds"], final["decisions"]
+    rates = {}  # CPU seconds a decision
+    for line in runs.lines():
+        own = [row for stage in runs.STAGES for row in runs.rows_of(rows, stage, line)]
+        if own:
+            rates[line] = sum(row["cpu_seconds"] for row in own) / sum(row["decisions"] for row in own)
     seconds = 0.0
     for line in runs.lines():
-        own = [row for stage in runs.STAGES for row in runs.rows_of(rows, stage, line)] or trained
-        a_decision = sum(row["cpu_seconds"] for row in own) / sum(row["decisions"] for row in own)
+        of_track = [rate for other, rate in rates.items() if other.track == line.track] or rates.values()
+        a_decision = rates.get(line, max(of_track))
         jobs = list(runs.jobs(rows, [line], *sizes))
         left = [job for job in jobs if job.key not in made]
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
+        seconds += measuring * len(final["marks"]) * sum(job.stage == "final" for job in left)
         if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # it says their decisions
             seconds += by_seconds["seeds"] * sum(budget + measuring for budget in by_seconds["budgets"])
     return seconds / 3600
 
 
-def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
+def is_unclear(rows: list[runs.Row], line: runs.Line) -> bool:
+    """Return whether the hands of a search leave open which of its two best settings is better."""
+    ordered = sorted(runs.searched(rows, line), key=lambda row: float(row["gain"]["both"]["all"][0]))
+    if len(ordered) < 2:
+        return False
+    gap = estimate(np.subtract(ordered[1]["by_hand"], ordered[0]["by_hand"]))
+    return gap.mean < gap.half
+
+
+def progress(rows: list[runs.Row]) -> dict[str, Any]:
     """Return how much of the protocol is done, for the page; searches that diverged are done."""
-    lines, final = runs.lines(), runs.FINAL
-    of_stage = {stage: [row for row in rows if row["stage"] == stage] for stage in runs.STAGES}
+    lines, final, seconds = runs.lines(), runs.FINAL, runs.SECONDS
+    shown = [row for line in lines for row in longest_group(rows, line)]
     length = runs.SEARCH["decisions"]
-    whole = sum(len(best_group(rows, line, final["decisions"])) for line in lines)
-    searches = [row for row in of_stage["search"] if row["decisions"] == length]
+    whole = sum(row["decisions"] == final["decisions"] for row in shown)
+    searches = [row for row in rows if row["stage"] == "search" and row["decisions"] == length]
     tried = Counter((row["track"], row["line"]) for row in searches)
     complete = [line for line in lines if tried[line.track, line.name] == runs.SEARCH["settings"]]
-    of_line = {line: [result(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
-    no_gain = [line for line, (short, long) in of_line.items() if short and long and long["mean"] >= short["mean"]]
+    made = {runs.key_of(row) for row in rows if row["stage"] == "seconds"}
+    budgets = [(line, budget) for line in lines for budget in seconds["budgets"]]
+    by_seconds = [job for one in budgets for job in runs.by_seconds(rows, *one, seconds["seeds"])]
+    groups = {line: [best_group(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
+    means = {line: [figures_of(group)["mean"] for group in both] for line, both in groups.items() if all(both)}
     diverged = [row for row in rows if "diverged" in row]
     spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
     return {
         "whole": whole,
-        "shorter": shown - whole,
+        "shorter": len(shown) - whole,
         "planned": len(lines) * final["seeds"],
         "searched": len(searches),
         "to_search": len(lines) * runs.SEARCH["settings"],
-        "by_seconds": len(of_stage["seconds"]),
-        "to_spend": len(lines) * len(runs.SECONDS["budgets"]) * runs.SECONDS["seeds"],
-        "missing": [f"{line.track}/{line.name}" for line in lines if not lengths(rows, [line])],
+        "by_seconds": sum(job.key in made for job in by_seconds),
+        "to_spend": len(budgets) * seconds["seeds"],
+        "missing": [f"{line.track}/{line.name}" for line in lines if not longest_group(rows, line)],
         "complete": len(complete),
+        "unclear": sum(is_unclear(rows, line) for line in complete),
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
-        "no_gain": [f"{line.track}/{line.name}" for line in no_gain],
+        "no_gain": [f"{line.track}/{line.name}" for line, (short, long) in means.items() if long >= short],
         "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
+        "without_trees": sum("trees" not in row.get("made_with", {}) for row in shown),
         "hours": spent / 3600,
         "left": hours_left(rows),
     }
@@ -371,14 +381,14 @@ def progress(rows: list[runs.Row], shown: int) -> dict[str, Any]:
 def write_page(rows: list[runs.Row]) -> None:
     """Write the page and the picture of the ledger's rows."""
     levels = {name: row["gain"]["both"]["all"][0] for name, row in runs.levels_of(rows).items()}
-    tracks, longest, shown = {}, {}, 0
-    for track in runs.PROTOCOL["tracks"]:
-        lines = [line for line in runs.lines() if line.track == track]
-        each = [result(rows, line, decisions) for line in lines for decisions in lengths(rows, [line])]
-        found = [one for one in each if one]
-        tracks[track] = track_table(found, levels["random"])
-        shown += sum(len(one["rows"]) for one in found)
-        longest.update({one["line"]: one for one in reversed(found)})
+    groups = {line: longest_group(rows, line) for line in runs.lines()}
+    longest = {line: {"line": line, **figures_of(group)} for line, group in groups.items() if group}
+    tracks = {
+        track: track_table([one for line, one in longest.items() if line.track == track], levels["random"])
+        for track in runs.PROTOCOL["tracks"]
+    }
+    ends = [abs(curve_of(one["rows"])[-1, 2] / one["mean"] - 1) for one in longest.values()]
+    used = [row["cpu_seconds"] / row["budget"] for row in rows if row["stage"] == "seconds" and "diverged" not in row]
     search = [row for row in rows if row["stage"] == "search" and "diverged" not in row]
     widths = [row["gain"]["both"]["all"][1] for row in search]
     measured = [row["measured_in"] for row in rows if row["stage"] == "final" and "measured_in" in row]
@@ -391,7 +401,7 @@ def write_page(rows: list[runs.Row]) -> None:
             tracks=tracks,
             uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
             settings=settings_table(rows),
-            done=progress(rows, shown),
+            done=progress(rows),
             payoffs=payoffs(),
             measured=float(np.mean(measured)),
             widths=(min(widths, default=0.0), max(widths, default=0.0)),
@@ -399,6 +409,8 @@ def write_page(rows: list[runs.Row]) -> None:
             levels=levels_table(rows),
             deals=DEALS,
             budgets=budget_table(rows),
+            used=(min(used, default=1.0), max(used, default=1.0)),
+            ends=max(ends),
             submissions=submissions(),
         )
     )
@@ -435,7 +447,9 @@ def run(settings: Settings) -> None:
             rows[:] = runs.read_ledger()  # with those that another process has made since
         rows = runs.read_ledger()
     agents = runs.PROTOCOL["levels"]["agents"]
-    if not all(name in runs.levels_of(rows) for name in agents) or not lengths(rows, runs.lines()):
+    if not all(name in runs.levels_of(rows) for name in agents) or not any(
+        longest_group(rows, line) for line in runs.lines()
+    ):
         raise ValueError(
             f"{runs.LEDGER} lacks final runs or {', '.join(agents)}: leave out --page-only, or give --seeds 1"
         )

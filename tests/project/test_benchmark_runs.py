@@ -179,7 +179,8 @@ def test_hours_left_falls_by_each_run_made(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(benchmark_runs, "lines", lambda: [line])
     job = Job(line, "final", 0, FINAL["first_seed"], FINAL["decisions"])
     row = {**fake_run(job, 0.3), "cpu_seconds": 1000.0, "measured_in": 100.0}
-    final, search = (FINAL["seeds"] - 1) * (1000 + 100), 10 * (100 + 100)
+    measurements = 100 * (len(FINAL["marks"]) + 1)
+    final, search = (FINAL["seeds"] - 1) * (1000 + measurements), 10 * (100 + 100)
     budgets = 3 * (300 + 100) + 3 * (3000 + 100)
     assert make_benchmark.hours_left([row]) == pytest.approx((final + search + budgets) / 3600)
     timed = {**row, **Job(line, "seconds", 0, 2001, 3_000_000, 10, 300).about, "cpu_seconds": 300.0}
@@ -187,6 +188,30 @@ def test_hours_left_falls_by_each_run_made(monkeypatch: pytest.MonkeyPatch) -> N
     tried = Job(line, "search", 1, SEARCH["seed"], SEARCH["decisions"])
     diverged = {**tried.about, "cpu_seconds": 1.0, "diverged": "no number"}
     assert make_benchmark.hours_left([row, diverged]) == pytest.approx((final + search + budgets - 200) / 3600)
+
+
+def test_hours_left_takes_the_slowest_line_of_a_track_for_one_without_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow, fast, other = Line("open", "selfplay_ppo"), Line("open", "monte_carlo"), Line("open", "mmd")
+    monkeypatch.setattr(benchmark_runs, "lines", lambda: [slow, fast, other])
+    per_decision = {slow: 4e-4, fast: 4e-5}
+    rows = [
+        {**fake_run(job, 0.1), "cpu_seconds": rate * FINAL["decisions"], "measured_in": 0.0}
+        for line, rate in per_decision.items()
+        for job in jobs([], [line], 0, 1, FINAL["seeds"], FINAL["decisions"])
+    ]
+    budgets = 3 * 3 * (300 + 3000)
+    searches = SEARCH["settings"] * SEARCH["decisions"] * (4e-4 + 4e-5 + 4e-4)
+    finals = FINAL["seeds"] * FINAL["decisions"] * 4e-4
+    assert make_benchmark.hours_left(rows) == pytest.approx((budgets + searches + finals) / 3600)
+
+
+def test_best_group_keeps_runs_of_one_setting_that_saw_searches_of_different_sizes() -> None:
+    line = Line("raw", "mmd")
+    made = [
+        fake_run(Job(line, "final", number, seed, 1000, searched), 0.3)
+        for number, seed, searched in ((1, 2001, 3), (2, 2001, 4), (2, 2002, 5))
+    ]
+    assert make_benchmark.longest_group(made, line) == made[1:]
 
 
 def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,9 +223,12 @@ def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: 
 
 
 def test_benchmark_name_changes_with_its_protocol() -> None:
-    """Methods may join; any other change makes another benchmark."""
-    parts = ("env", "suits", "hidden_sizes", "search", "final", "seconds", "ranges")
+    """Methods may join, with ranges of their own; any other change makes another benchmark."""
+    parts = ("env", "suits", "hidden_sizes", "search", "final", "seconds")
     frozen = {part: PROTOCOL[part] for part in parts}
+    first = ("policy_gradient", "entropy", "pull", "lambda", "traces", "magnet", "r_nad", "regret", "critic",
+             "traversal", "nfsp", "softmax", "deep_monte_carlo")  # fmt: skip
+    frozen["ranges"] = {name: PROTOCOL["ranges"][name] for name in first}
     frozen["tracks"] = {name: track["fixed"] for name, track in PROTOCOL["tracks"].items()}
     assert (PROTOCOL["name"], digest(frozen)) == ("crib-bench v1", "80c8e4dc")
     assert f"# The benchmark: {PROTOCOL['name']}\n" in make_benchmark.PAGE.read_text("utf-8")
