@@ -25,6 +25,7 @@ from crib_training.learn.deal_learners import ActorCriticSettings
 from crib_training.methods import METHODS
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
+from torch import nn
 
 from crib_env.encoding import ObservationLayout
 
@@ -105,6 +106,16 @@ class SpielGames:
             self.masks[i, state.legal_actions()] = True
 
 
+class NormedPolicy(learners.Policy):
+    """The policy network with a layer norm before its outputs, as OpenSpiel's deep CFR has it."""
+
+    def __init__(self, games: Any, hidden_sizes: tuple[int, ...]) -> None:
+        super().__init__(games, hidden_sizes)
+        *layers, last = self.net.children()
+        last.reset_parameters()  # type: ignore[operator]
+        self.net = nn.Sequential(*layers, nn.LayerNorm(hidden_sizes[-1]), last)
+
+
 def measure(game: Any, learner: Any) -> float:
     """Return how much a best response gains against the averaged network."""
 
@@ -122,7 +133,7 @@ def measure(game: Any, learner: Any) -> float:
 
 
 def learn(
-    game: Any, method: str, seed: int, decisions: int, settings: Mapping[str, int | float]
+    game: Any, method: str, seed: int, decisions: int, settings: Mapping[str, int | float], layer_norm: bool
 ) -> tuple[float, float]:
     """Learn, and return the exploitability before and after."""
     module = import_module(METHODS[method])
@@ -139,7 +150,8 @@ def learn(
     }
     known = {field.name for field in fields(module.Settings)}
     chosen = module.Settings(**{key: value for key, value in given.items() if key in known})
-    with mock.patch.object(learners, "DealBatch", lambda _, n, seed, *__: SpielGames(game, n, seed)):
+    games = mock.patch.object(learners, "DealBatch", lambda _, n, seed, *__: SpielGames(game, n, seed))
+    with games, mock.patch.object(learners, "Policy", NormedPolicy if layer_norm else learners.Policy):
         learner = module.Learner(chosen)
     first = measure(game, learner)
     while learner.decisions < decisions:
@@ -153,6 +165,7 @@ def main(
     decisions: int = 100_000,
     seeds: tuple[int, ...] = (1,),
     settings: dict[str, int | float] | None = None,
+    layer_norm: bool = False,
 ) -> dict[str, list[tuple[float, float]]]:
     """Print a row for each method; return what each seed had before and after.
 
@@ -162,6 +175,7 @@ def main(
         decisions: to learn from.
         seeds: one run each.
         settings: of the method in place of these defaults, such as `ent_coef 0.3 gae_lambda 1`.
+        layer_norm: before the outputs of the policy networks, which begin less uniform.
     """
     torch.set_num_threads(1)
     spiel = pyspiel.load_game(game)
@@ -171,7 +185,7 @@ def main(
     )
     found = {}
     for method in methods:
-        runs = [learn(spiel, method, seed, decisions, settings or {}) for seed in seeds]
+        runs = [learn(spiel, method, seed, decisions, settings or {}, layer_norm) for seed in seeds]
         before, after = zip(*runs, strict=True)
         each = ", ".join(f"{one:.3f}" for one in after)
         print(f"| `{method}` | {np.mean(before):.3f} | {np.mean(after):.3f} | {each} |", flush=True)
