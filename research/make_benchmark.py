@@ -345,7 +345,8 @@ def is_unclear(rows: list[runs.Row], line: runs.Line) -> bool:
 def progress(rows: list[runs.Row]) -> dict[str, Any]:
     """Return how much of the protocol is done, for the page; searches that diverged are done."""
     lines, final, seconds = runs.lines(), runs.FINAL, runs.SECONDS
-    shown = [row for line in lines for row in longest_group(rows, line)]
+    longest = {line: longest_group(rows, line) for line in lines}
+    shown = [row for group in longest.values() for row in group]
     length = runs.SEARCH["decisions"]
     whole = sum(row["decisions"] == final["decisions"] for row in shown)
     searches = [row for row in rows if row["stage"] == "search" and row["decisions"] == length]
@@ -366,7 +367,7 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
         "to_search": len(lines) * runs.SEARCH["settings"],
         "by_seconds": sum(job.key in made for job in by_seconds),
         "to_spend": len(budgets) * seconds["seeds"],
-        "missing": [f"{line.track}/{line.name}" for line in lines if not longest_group(rows, line)],
+        "missing": [f"{line.track}/{line.name}" for line, group in longest.items() if not group],
         "complete": len(complete),
         "unclear": sum(is_unclear(rows, line) for line in complete),
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],

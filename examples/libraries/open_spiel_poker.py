@@ -69,7 +69,7 @@ class SpielGames:
         return gains, ended
 
     def after(self, lanes: Any, actions: Any) -> tuple[SpielGames, Any, Any]:
-        """Return copies of games after an action each, player 0's gains, and which go on."""
+        """Return copies of games after an action each, player 0's gains, and those not over."""
         copies = copy.copy(self)
         states, gains = [], np.zeros(len(lanes))
         for i, (lane, action) in enumerate(zip(lanes, actions, strict=True)):
@@ -167,7 +167,7 @@ def main(
     settings: dict[str, int | float] | None = None,
     layer_norm: bool = False,
 ) -> dict[str, list[tuple[float, float]]]:
-    """Print a row for each method; return what each seed had before and after.
+    """Print a row for each method; return the exploitability of each seed before and after.
 
     Args:
         methods: of `crib train`.

@@ -126,7 +126,7 @@ def fake_run(job: Job, mean: float) -> Row:
     return {**row, **job.about, "gain": gain}
 
 
-def test_run_makes_each_job_once_by_what_it_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_makes_each_job_once_by_earlier_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = read_ledger()
     made: list[tuple[str, int]] = []
 
