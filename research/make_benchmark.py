@@ -23,6 +23,7 @@ from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
 from crib_training.exploit.measure import Gain, how_exact
+from crib_training.interrupts import Stopped
 from crib_training.outputs import as_png, table
 from crib_training.rate import APPROXIMATELY
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
@@ -444,7 +445,11 @@ def run(settings: Settings) -> None:
             rows, some, settings.search, settings.search_decisions, settings.seeds, settings.decisions
         ):
             if job.key not in (runs.key_of(row) for row in rows if row["stage"] in runs.STAGES):
-                print_row(" ".join(map(str, job.key)), runs.make(job, settings.runs))
+                try:
+                    row = runs.make(job, settings.runs)
+                except Stopped:
+                    raise Stopped("the run is saved; the same command continues it") from None
+                print_row(" ".join(map(str, job.key)), row)
             rows[:] = runs.read_ledger()  # with those that another process has made since
         rows = runs.read_ledger()
     agents = runs.PROTOCOL["levels"]["agents"]

@@ -10,6 +10,7 @@ from unittest.mock import Mock, create_autospec
 
 import pytest
 from crib_training.exploit import exploitability, measure
+from crib_training.interrupts import Stopped
 from crib_training.learn.run import DivergedError
 from crib_training.methods import METHODS
 
@@ -155,6 +156,15 @@ def test_run_makes_each_job_once_by_earlier_figures(tmp_path: Path, monkeypatch:
         assert [row["stage"] for row in pages.call_args.args[0] if row["stage"] != "level"] == [
             stage for stage, _ in made
         ]
+
+
+def test_run_that_is_stopped_names_the_same_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = Stopped("the run is saved after 0 decisions; resume with crib train mmd")
+    monkeypatch.setattr(benchmark_runs, "make", Mock(side_effect=stopped))
+    due = [Job(Line("raw", "mmd"), "search", 0, 1, 1000)]
+    monkeypatch.setattr(benchmark_runs, "jobs", Mock(return_value=due))
+    with pytest.raises(Stopped, match="the same command continues it"):
+        make_benchmark.run(make_benchmark.Settings(lines=("raw/mmd",)))
 
 
 def test_page_has_more_methods_than_colors_and_names_runs_that_diverged(
