@@ -37,6 +37,7 @@ SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["second
 STAGES = ("search", "final", "seconds")  # of runs
 # by the stage of a row
 HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
+NEAR = 1.3  # final runs of 1 / 1.3 to 1.3 times a budget stand for it
 CODE = ("crib_env", "agents", "training", "research")  # the code of a run
 Row = dict[str, Any]
 
@@ -190,18 +191,27 @@ def jobs(
             yield from by_seconds(rows, line, budget, min(seeds, SECONDS["seeds"]))
 
 
+def first_final(rows: list[Row], line: Line) -> Row | None:
+    """Return a line's whole final run with the first seed and the settings chosen now."""
+    number, _ = chosen(rows, line)
+    for row in rows_of(rows, "final", line):
+        whole = row["decisions"] >= FINAL["decisions"]
+        if whole and (row["seed"], row["settings_number"]) == (FINAL["first_seed"], number):
+            return row
+    return None
+
+
+def is_near(seconds: float, budget: int) -> bool:
+    """Return whether final runs of so many CPU seconds stand for a budget."""
+    return budget / NEAR <= seconds <= budget * NEAR
+
+
 def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator[Job]:
     """Yield the runs of a line as long as CPU seconds, once a whole final run says its rate."""
     number, tried = chosen(rows, line)
-    first = [
-        row
-        for row in rows_of(rows, "final", line)
-        if row["seed"] == FINAL["first_seed"]
-        and row["settings_number"] == number
-        and row["decisions"] >= FINAL["decisions"]
-    ]
-    if first:
-        decisions = int(float(f"{first[0]['decisions'] * budget / first[0]['cpu_seconds']:.2g}"))
+    first = first_final(rows, line)
+    if first is not None and not is_near(first["cpu_seconds"], budget):
+        decisions = int(float(f"{first['decisions'] * budget / first['cpu_seconds']:.2g}"))
         for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
             yield Job(line, "seconds", number, seed, decisions, tried, budget)
 

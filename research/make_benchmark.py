@@ -253,17 +253,31 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
     return as_png(figure)
 
 
+def budget_runs(rows: list[runs.Row], line: runs.Line, budget: int) -> list[runs.Row]:
+    """Return a line's runs for a budget: its own, else final runs of about that length."""
+    number, _ = runs.chosen(rows, line)
+    own = [
+        row
+        for row in runs.rows_of(rows, "seconds", line)
+        if (row["settings_number"], row["budget"]) == (number, budget)
+    ]
+    if own:  # the rate may have changed since the first of them
+        return [row for row in own if row["decisions"] == own[-1]["decisions"]]
+    first = runs.first_final(rows, line)
+    if first is None or not runs.is_near(first["cpu_seconds"], budget):
+        return []
+    return best_group(rows, line, first["decisions"])
+
+
 def budget_table(rows: list[runs.Row]) -> str:
     """Return the table of the runs by CPU seconds; empty without any."""
     shown = []
     for line in runs.lines():
-        number, _ = runs.chosen(rows, line)
-        of_choice = [row for row in runs.rows_of(rows, "seconds", line) if row["settings_number"] == number]
         for budget in runs.SECONDS["budgets"]:
-            if mine := [row for row in of_choice if row["budget"] == budget]:
-                decisions = mine[-1]["decisions"]  # the rate may have changed since the others
-                found = figures_of([row for row in mine if row["decisions"] == decisions])
-                seconds = [row["cpu_seconds"] for row in found["rows"]]
+            if mine := budget_runs(rows, line, budget):
+                found = figures_of(mine)
+                seconds = [row["cpu_seconds"] for row in mine]
+                planned = runs.SECONDS["seeds"] if mine[0]["stage"] == "seconds" else runs.FINAL["seeds"]
                 shown.append(
                     [
                         f"`{line.track}/{line.name}`",
@@ -271,8 +285,8 @@ def budget_table(rows: list[runs.Row]) -> str:
                         whole(found),
                         over_seeds(found["of_seeds"]),
                         f"± {found['of_hands']:.3f}",
-                        f"{len(seconds)} of {runs.SECONDS['seeds']}",
-                        f"{decisions / 1e6:g} M",
+                        f"{len(mine)} of {planned}",
+                        f"{mine[0]['decisions'] / 1e6:g} M",
                         f"{np.mean(seconds):.0f} ({min(seconds):.0f} to {max(seconds):.0f})",
                     ]
                 )
@@ -330,7 +344,9 @@ def hours_left(rows: list[runs.Row]) -> float:
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
         seconds += measuring * len(final["marks"]) * sum(job.stage == "final" for job in left)
         if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # it says their decisions
-            seconds += by_seconds["seeds"] * sum(budget + measuring for budget in by_seconds["budgets"])
+            whole = final["decisions"] * a_decision
+            budgets = [budget for budget in by_seconds["budgets"] if not runs.is_near(whole, budget)]
+            seconds += by_seconds["seeds"] * sum(budget + measuring for budget in budgets)
     return seconds / 3600
 
 
@@ -355,7 +371,8 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
     complete = [line for line in lines if tried[line.track, line.name] == runs.SEARCH["settings"]]
     made = {runs.key_of(row) for row in rows if row["stage"] == "seconds"}
     budgets = [(line, budget) for line in lines for budget in seconds["budgets"]]
-    by_seconds = [job for one in budgets for job in runs.by_seconds(rows, *one, seconds["seeds"])]
+    due = [job for one in budgets for job in runs.by_seconds(rows, *one, seconds["seeds"])]
+    unknown = [line for line, _ in budgets if runs.first_final(rows, line) is None]
     groups = {line: [best_group(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
     means = {line: [figures_of(group)["mean"] for group in both] for line, both in groups.items() if all(both)}
     diverged = [row for row in rows if "diverged" in row]
@@ -366,8 +383,8 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
         "planned": len(lines) * final["seeds"],
         "searched": len(searches),
         "to_search": len(lines) * runs.SEARCH["settings"],
-        "by_seconds": sum(job.key in made for job in by_seconds),
-        "to_spend": len(budgets) * seconds["seeds"],
+        "by_seconds": sum(job.key in made for job in due),
+        "to_spend": len(due) + len(unknown) * seconds["seeds"],
         "missing": [f"{line.track}/{line.name}" for line, group in longest.items() if not group],
         "complete": len(complete),
         "unclear": sum(is_unclear(rows, line) for line in complete),
@@ -411,6 +428,7 @@ def write_page(rows: list[runs.Row]) -> None:
             levels=levels_table(rows),
             deals=DEALS,
             budgets=budget_table(rows),
+            near=runs.NEAR,
             used=(min(used, default=1.0), max(used, default=1.0)),
             ends=max(ends),
             submissions=submissions(),

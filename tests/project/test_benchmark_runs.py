@@ -118,6 +118,8 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
         ("seconds", budget, budget * FINAL["decisions"] // 600, seed) for budget in (300, 3000) for seed in (2001, 2002)
     ]
+    near = {**whole, "cpu_seconds": 1.3 * 300}  # it stands for runs of 300 seconds
+    assert {job.budget for job in jobs([near], two, 0, 100, 2, FINAL["decisions"])} == {0, 3000}
 
 
 def fake_run(job: Job, mean: float) -> Row:
@@ -222,6 +224,19 @@ def test_best_group_keeps_runs_of_one_setting_that_saw_searches_of_different_siz
         for number, seed, searched in ((1, 2001, 3), (2, 2001, 4), (2, 2002, 5))
     ]
     assert make_benchmark.longest_group(made, line) == made[1:]
+
+
+def test_budget_runs_prefers_own_runs_to_final_runs_of_about_that_length() -> None:
+    line = Line("raw", "mmd")
+    finals = [
+        {**fake_run(Job(line, "final", 0, seed, FINAL["decisions"]), 0.3), "cpu_seconds": 380.0}
+        for seed in (2001, 2002)
+    ]
+    assert make_benchmark.budget_runs(finals, line, 300) == finals
+    assert make_benchmark.budget_runs(finals, line, 3000) == []
+    assert make_benchmark.budget_runs(finals[1:], line, 300) == []  # the first seed says the rate
+    own = fake_run(Job(line, "seconds", 0, 2001, 8_000_000, budget=300), 0.4)
+    assert make_benchmark.budget_runs([*finals, own], line, 300) == [own]
 
 
 def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
