@@ -270,28 +270,31 @@ def budget_runs(rows: list[runs.Row], line: runs.Line, budget: int) -> list[runs
 
 
 def budget_table(rows: list[runs.Row]) -> str:
-    """Return the table of the runs by CPU seconds; empty without any."""
+    """Return the table of the runs by CPU seconds, a row for each line that has some."""
     shown = []
+    budgets = runs.SECONDS["budgets"]
     for line in runs.lines():
-        for budget in runs.SECONDS["budgets"]:
-            if mine := budget_runs(rows, line, budget):
-                found = figures_of(mine)
-                seconds = [row["cpu_seconds"] for row in mine]
-                planned = runs.SECONDS["seeds"] if mine[0]["stage"] == "seconds" else runs.FINAL["seeds"]
-                shown.append(
-                    [
-                        f"`{line.track}/{line.name}`",
-                        budget,
-                        whole(found),
-                        over_seeds(found["of_seeds"]),
-                        f"± {found['of_hands']:.3f}",
-                        f"{len(mine)} of {planned}",
-                        f"{mine[0]['decisions'] / 1e6:g} M",
-                        f"{np.mean(seconds):.0f} ({min(seconds):.0f} to {max(seconds):.0f})",
-                    ]
-                )
-    head = ["line", "budget, CPU s", "NashConv / 2", "seeds", "hands", "runs", "decisions", "training CPU s"]
-    return table(head, shown) if shown else ""
+        found = [budget_runs(rows, line, budget) for budget in budgets]
+        if any(found):
+            shown.append([f"`{line.track}/{line.name}`", *(cell for mine in found for cell in budget_cells(mine))])
+    names = [(f"{budget} CPU s: NashConv / 2", "seeds", "runs", "decisions", "CPU s") for budget in budgets]
+    return table(["line", *(name for of_budget in names for name in of_budget)], shown) if shown else ""
+
+
+def budget_cells(mine: list[runs.Row]) -> list[str]:
+    """Return the cells of a line's runs for a budget; empty ones without any."""
+    if not mine:
+        return [""] * 5
+    found = figures_of(mine)
+    seconds = [row["cpu_seconds"] for row in mine]
+    planned = runs.SECONDS["seeds"] if mine[0]["stage"] == "seconds" else runs.FINAL["seeds"]
+    return [
+        whole(found),
+        over_seeds(found["of_seeds"]),
+        f"{len(mine)} of {planned}",
+        f"{mine[0]['decisions'] / 1e6:g} M",
+        f"{np.mean(seconds):.0f} ({min(seconds):.0f} to {max(seconds):.0f})",
+    ]
 
 
 def submissions() -> str:
