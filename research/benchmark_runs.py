@@ -202,15 +202,24 @@ def first_final(rows: list[Row], line: Line) -> Row | None:
 
 
 def is_near(seconds: float, budget: int) -> bool:
-    """Return whether final runs of so many CPU seconds stand for a budget."""
+    """Return whether final runs that took ``seconds`` stand for a budget."""
     return budget / NEAR <= seconds <= budget * NEAR
+
+
+def timed(rows: list[Row], line: Line, budget: int) -> list[Row]:
+    """Return a line's own runs for a budget of CPU seconds, of the settings chosen now."""
+    number, _ = chosen(rows, line)
+    mine = rows_of(rows, "seconds", line)
+    return [row for row in mine if (row["settings_number"], row["budget"]) == (number, budget)]
 
 
 def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator[Job]:
     """Yield the runs of a line as long as CPU seconds, once a whole final run says its rate."""
     number, tried = chosen(rows, line)
     first = first_final(rows, line)
-    if first is not None and not is_near(first["cpu_seconds"], budget):
+    if first is None:
+        return
+    if timed(rows, line, budget) or not is_near(first["cpu_seconds"], budget):  # runs once begun are completed
         decisions = int(float(f"{first['decisions'] * budget / first['cpu_seconds']:.2g}"))
         for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
             yield Job(line, "seconds", number, seed, decisions, tried, budget)

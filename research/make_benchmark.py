@@ -255,12 +255,7 @@ def draw(found: list[dict[str, Any]], levels: Mapping[str, float]) -> bytes:
 
 def budget_runs(rows: list[runs.Row], line: runs.Line, budget: int) -> list[runs.Row]:
     """Return a line's runs for a budget: its own, else final runs of about that length."""
-    number, _ = runs.chosen(rows, line)
-    own = [
-        row
-        for row in runs.rows_of(rows, "seconds", line)
-        if (row["settings_number"], row["budget"]) == (number, budget)
-    ]
+    own = runs.timed(rows, line, budget)
     if own:  # the rate may have changed since the first of them
         return [row for row in own if row["decisions"] == own[-1]["decisions"]]
     first = runs.first_final(rows, line)
@@ -271,14 +266,15 @@ def budget_runs(rows: list[runs.Row], line: runs.Line, budget: int) -> list[runs
 
 def budget_table(rows: list[runs.Row]) -> str:
     """Return the table of the runs by CPU seconds, a row for each line that has some."""
-    shown = []
-    budgets = runs.SECONDS["budgets"]
+    shown, budgets = [], runs.SECONDS["budgets"]
+    head = ["line"]
+    for budget in budgets:
+        head += [f"{budget} CPU s: NashConv / 2", "seeds, hands", "runs", "decisions", "CPU s"]
     for line in runs.lines():
         found = [budget_runs(rows, line, budget) for budget in budgets]
         if any(found):
             shown.append([f"`{line.track}/{line.name}`", *(cell for mine in found for cell in budget_cells(mine))])
-    names = [(f"{budget} CPU s: NashConv / 2", "seeds", "runs", "decisions", "CPU s") for budget in budgets]
-    return table(["line", *(name for of_budget in names for name in of_budget)], shown) if shown else ""
+    return table(head, shown) if shown else ""
 
 
 def budget_cells(mine: list[runs.Row]) -> list[str]:
@@ -290,7 +286,7 @@ def budget_cells(mine: list[runs.Row]) -> list[str]:
     planned = runs.SECONDS["seeds"] if mine[0]["stage"] == "seconds" else runs.FINAL["seeds"]
     return [
         whole(found),
-        over_seeds(found["of_seeds"]),
+        f"{over_seeds(found['of_seeds'])}, ± {found['of_hands']:.3f}",
         f"{len(mine)} of {planned}",
         f"{mine[0]['decisions'] / 1e6:g} M",
         f"{np.mean(seconds):.0f} ({min(seconds):.0f} to {max(seconds):.0f})",
@@ -347,8 +343,8 @@ def hours_left(rows: list[runs.Row]) -> float:
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
         seconds += measuring * len(final["marks"]) * sum(job.stage == "final" for job in left)
         if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # it says their decisions
-            whole = final["decisions"] * a_decision
-            budgets = [budget for budget in by_seconds["budgets"] if not runs.is_near(whole, budget)]
+            expected = final["decisions"] * a_decision
+            budgets = [budget for budget in by_seconds["budgets"] if not runs.is_near(expected, budget)]
             seconds += by_seconds["seeds"] * sum(budget + measuring for budget in budgets)
     return seconds / 3600
 

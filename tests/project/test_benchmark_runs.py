@@ -120,6 +120,8 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     ]
     near = {**whole, "cpu_seconds": 1.3 * 300}  # it stands for runs of 300 seconds
     assert {job.budget for job in jobs([near], two, 0, 100, 2, FINAL["decisions"])} == {0, 3000}
+    begun = Job(two[0], "seconds", 0, FINAL["first_seed"], FINAL["decisions"], budget=300).about
+    assert {job.budget for job in jobs([near, begun], two, 0, 100, 2, FINAL["decisions"])} == {0, 300, 3000}
 
 
 def fake_run(job: Job, mean: float) -> Row:
@@ -248,7 +250,7 @@ def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: 
 
 
 def test_benchmark_name_changes_with_its_protocol() -> None:
-    """Methods may join, with ranges of their own; any other change makes another benchmark."""
+    """Methods may join, with ranges of their own; any other change needs a new name."""
     parts = ("env", "suits", "hidden_sizes", "search", "final", "seconds")
     frozen = {part: PROTOCOL[part] for part in parts}
     first = ("policy_gradient", "entropy", "pull", "lambda", "traces", "magnet", "r_nad", "regret", "critic",
