@@ -77,19 +77,20 @@ def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
     return np.concatenate(points), outs
 
 
-def outcomes_as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
-    """Return a game's entry of the data file: counts of deals."""
+def outcomes_of(points: Array, outs: Array) -> dict[str, Array]:
+    """Return counts of deals by name, as the table holds them for a game."""
     play = np.zeros((PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     capped = np.minimum(points[:, :2], MOST_PLAY)
     np.add.at(play, (capped[:, 0], capped[:, 1]), 1)
-    hands = [np.bincount(points[:, i], minlength=COUNT_SIZE).tolist() for i in (2, 3, 4)]
+    pone_hand, dealer_hand, crib = (np.bincount(points[:, i], minlength=COUNT_SIZE) for i in (2, 3, 4))
     return {
-        "dealt": rules.dealt,
-        "deals": len(points),
-        "pegging": play.tolist(),
-        "pone_out": outs[PONE].tolist(),
-        "dealer_out": outs[DEALER].tolist(),
-        **dict(zip(("pone_hand", "dealer_hand", "crib"), hands, strict=True)),
+        "deals": np.array(len(points)),
+        "pegging": play,
+        "pone_out": outs[PONE],
+        "dealer_out": outs[DEALER],
+        "pone_hand": pone_hand,
+        "dealer_hand": dealer_hand,
+        "crib": crib,
     }
 
 
@@ -101,16 +102,16 @@ def deal_outcomes(agent: str = "expert", deals: Count = 150_000, seed: Seed = 20
         agent: the agent that plays.
         deals: deals of each game.
     """
-    player, games = load_agent(agent), {}
+    player, games = load_agent(agent), []
     for rules, seed_seq in both_games(seed):
         points, outs = play_deals(rules, player, deals, seed_seq)
-        games[rules.name] = outcomes_as_json(points, outs, rules)
+        games.append(outcomes_of(points, outs))
         means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
         print(f"{rules.name}: {means}")
         print("correlations:")
         for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
             print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))
-        counted = (np.array(games[rules.name][field.name]) for field in fields(Outcomes))
+        counted = (games[-1][field.name] for field in fields(Outcomes))
         wins = solve(Outcomes(*(count / deals for count in counted)), rules.target)
         first = wins[rules.target - rules.for_last, rules.target, ::-1]
         print(
@@ -118,7 +119,7 @@ def deal_outcomes(agent: str = "expert", deals: Count = 150_000, seed: Seed = 20
             "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
             + ", ".join(f"{100 * share:.1f}" for share in first)
         )
-    return games
+    return {name: np.stack([game[name] for game in games]) for name in games[0]}
 
 
 def sample_pegging(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> Array:
@@ -202,20 +203,18 @@ def hand_pegging(agents: str = "learned,rule_based", deals: Count = 2_000_000, s
         deals: deals of each game and agent.
     """
     players = players_named(agents)
-    games: dict[str, Any] = {}
-    for rules, seed_seq in both_games(seed):
+    found = {name: np.zeros(shape) for name, shape in HAND_PEGGING.shapes.items()}
+    for game, (rules, seed_seq) in enumerate(both_games(seed)):
         each = [sample_pegging(rules, player, deals, seed_seq) for player in players]
         sums = np.sum(each, axis=0)
-        games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
-            games[rules.name][role] = {}
             for whose, key in enumerate(("mine", "theirs")):
-                means, found = shrunk(rules.dealt - 2, sums[i, :, whose])
-                games[rules.name][role][key] = means.round(3).tolist()
+                means, figures = shrunk(rules.dealt - 2, sums[i, :, whose])
+                found[key][game, i, : len(means)] = means.round(3)
                 print(
                     f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
-                    f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
-                    f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
-                    f"{found['fewest']:.0f}, median {found['median']:.0f}"
+                    f"{means.max():.2f}; a deal scatters by {figures['noise']:.2f}, hands about "
+                    f"the additive model by {figures['spread']:.2f}; samples of a hand: fewest "
+                    f"{figures['fewest']:.0f}, median {figures['median']:.0f}"
                 )
-    return games
+    return found

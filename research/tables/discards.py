@@ -11,7 +11,7 @@ get samples too. The means are the next table.
 average, against the rates of the other role found so far. The program counts how often each role
 discards each pair that it was dealt. These rates, by the two ranks and by whether the suits are
 equal, are the next rates. It also averages, by the pair's ranks, the points that cribs make beyond
-the expected ones. It needs ``hand_pegging.json`` and ``deal_outcomes.json``, and prints how far the
+the expected ones. It needs ``hand_pegging.npz`` and ``deal_outcomes.npz``, and prints how far the
 cribs of discarded pairs are from the expected ones.
 """
 
@@ -124,12 +124,6 @@ def by_card(chart: Array) -> Array:
     return np.asarray(square.sum(axis=1) + square.sum(axis=2))
 
 
-def chart(values: Array, digits: int) -> list[list[float]]:
-    """Return float64[CELLS] in the form of a file."""
-    rows: list[list[float]] = values.reshape(RANKS, RANKS).round(digits).tolist()
-    return rows
-
-
 @makes(CRIB_TABLES)
 def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) -> dict[str, Any]:
     """Compute the crib tables that the opponents read.
@@ -138,7 +132,7 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
         deals: deals per round.
         rounds: rounds of each game.
     """
-    games: dict[str, Any] = {}
+    cribs, kept = [], []
     for rules, seed_seq in both_games(seed):
         started, changes = time.perf_counter(), []
         crib = np.zeros((len(ROLES), CELLS))
@@ -146,20 +140,14 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
             found = crib_round(rules, crib, deals, child)
             changes.append(np.abs(found.crib - crib).mean())
             crib = found.crib
-        games[rules.name] = {"dealt": rules.dealt, "deals_of_last_round": deals}
-        for i, role in enumerate(ROLES):
-            games[rules.name][role] = {
-                "crib": chart(crib[i], 4),
-                "samples": chart(found.samples[i], 0),
-                "largest_standard_error": round(float(found.error[i].max()), 4),
-                "kept": found.kept[i].round(4).tolist(),
-            }
+        cribs.append(found.crib.reshape(len(ROLES), RANKS, RANKS).round(4))
+        kept.append(found.kept.round(4))
         print(
             f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
             + " ".join(f"{change:.4f}" for change in changes)
             + f", largest standard error {found.error.max():.4f}"
         )
-    return games
+    return {"crib": np.stack(cribs), "kept": np.stack(kept)}
 
 
 @entry(
@@ -238,7 +226,7 @@ def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> 
         deals: deals per round.
         rounds: rounds of each game.
     """
-    games: dict[str, Any] = {}
+    rates, beyond = [], []
     for rules, seed_seq in both_games(seed):
         started, changes = time.perf_counter(), []
         # At first every pair is discarded equally often. Then each role answers the mean of what
@@ -253,17 +241,17 @@ def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> 
             step = 2.0 / max(2, i + 1)
             rate += step * (found.discarded - rate)
             excess += step * found.beyond
-        games[rules.name] = {"dealt": rules.dealt}
+        rates.append(rate.reshape(len(ROLES), RANKS, RANKS).round(5))
+        beyond.append(excess.reshape(len(ROLES), RANKS, RANKS).round(4))
         print(
             f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
             + " ".join(f"{change:.4f}" for change in changes)
             + f", mean standard error {found.error.mean():.4f}"
         )
         for i, role in enumerate(ROLES):
-            games[rules.name][role] = {"discarded": chart(rate[i], 5), "excess": chart(excess[i], 4)}
             print(
                 f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
                 f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond",
                 flush=True,
             )
-    return games
+    return {"discarded": np.stack(rates), "excess": np.stack(beyond)}

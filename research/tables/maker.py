@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import getdoc, signature
-from pathlib import Path
 from typing import Any, get_type_hints
 
 from crib_agents.data.tables import Table, save
-from crib_agents.files import write_whole
 from crib_training.outputs import command
 
 from crib_env.settings import NewFile, checked_dataclass
@@ -26,7 +22,7 @@ class Maker:
 
 
 def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
-    """Decorate what returns the contents of a table: games for JSON, else arrays by name.
+    """Decorate what returns the arrays of a table by name.
 
     Its arguments become the settings, one of them ``seed``; ``out`` is added where there is a
     ``table`` to write. Its documentation is their help.
@@ -51,19 +47,8 @@ def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
                 state = "nothing is written" if table is None else f"{chosen.out} is as it was"
                 raise KeyboardInterrupt(state) from None
             if table is not None:
-                write(table, command(table.made_by, chosen, ("out",)), chosen.seed, chosen.out, made)
+                save(table, chosen.out, made_by=command(table.made_by, chosen, ("out",)), **made)
 
         return Maker(settings, run)
 
     return decorate
-
-
-def write(table: Table, made_by: str, seed: int, out: Path, made: dict[str, Any]) -> None:
-    """Write a table: arrays, or games in JSON, one row of a chart a line."""
-    if table.path.suffix != ".json":
-        save(table, out, made_by=made_by, **made)
-        return
-    data = {"version": table.version, "made_by": made_by, "seed": seed, "games": made}
-    text = json.dumps(data, indent=1)
-    text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
-    write_whole(out, f"{text}\n".encode())

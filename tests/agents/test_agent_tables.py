@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -41,9 +40,9 @@ def test_every_file_of_numbers_has_a_reader() -> None:
 
 
 def test_roles_come_as_pone_and_dealer() -> None:
-    six = json.loads(CRIB_TABLES.path.read_text())["games"]["hoyle"]
-    crib = load(CRIB_TABLES)["crib"][0]
-    assert (crib == [six["pone"]["crib"], six["dealer"]["crib"]]).all()
+    """With a pair of pone's, the dealer chose the crib's other two to count, so it counts more."""
+    pone, dealer = load(CRIB_TABLES)["crib"][0]
+    assert (pone > dealer).all()
 
 
 def test_tables_of_five_card_pad_with_0() -> None:
@@ -55,10 +54,7 @@ def test_tables_of_five_card_pad_with_0() -> None:
 @every_table
 def test_tables_of_another_version_are_rejected_naming_the_command(table: Table, tmp_path: Path) -> None:
     path = tmp_path / table.file
-    if path.suffix == ".json":
-        path.write_text(json.dumps({"version": 0}))
-    else:
-        np.savez(path, version=0)
+    np.savez(path, version=0)
     again = f"version 0, expected {table.version}: make it again with {table.made_by}"
     with pytest.raises(ValueError, match=again):
         load(table, path)
@@ -74,10 +70,6 @@ def test_tables_of_wrong_shape_are_rejected(tmp_path: Path) -> None:
     save(ROLLOUT_POLICY, path, tables=arrays["tables"])
     with pytest.raises(ValueError, match="holds tables, expected kept too: make it again with"):
         load(ROLLOUT_POLICY, path)
-    path = tmp_path / "less.json"
-    path.write_text(json.dumps({"version": CRIB_TABLES.version, "games": {}}))
-    with pytest.raises(ValueError, match="shape"):
-        load(CRIB_TABLES, path)
     with pytest.raises(ValueError, match=r"there is no .*gone\.npz: make it again with"):
         load(ROLLOUT_POLICY, tmp_path / "gone.npz")
 

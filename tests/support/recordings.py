@@ -96,20 +96,20 @@ OTHERS = {
     ),
     "solve small deck": ("solve --iterations 3 --eval-interval 3 --no-progress --out OUT", "strategy.safetensors"),
     **{
-        f"tables {name}": (f"tables {name} {words} --out OUT/a.{kind}", f"a.{kind}")
-        for name, words, kind in (
-            ("crib_tables", "--deals 2000 --rounds 1", "json"),
-            ("rollout_policy", "--deals 2000", "npz"),
-            ("deal_outcomes", "--agent rule_based --deals 1000", "json"),
-            ("hand_pegging", "--deals 2000", "json"),
-            ("discarded", "--deals 200 --rounds 1", "json"),
-            ("endgame_belief", "--leads 10 --hands 20", "npz"),
-            ("endgame_shift", "--games 10", "npz"),
-            ("hands_kept", "--deals 500", "npz"),
-            ("choices", "--deals 30", "npz"),
-            ("reference_deals", "--deals 1000", "npz"),
-            ("table_top_values", "--rounds 40", "npz"),
-            ("table_top_rounds", "--rounds 20 --budget 1", "npz"),
+        f"tables {name}": (f"tables {name} {words} --out OUT/a.npz", "a.npz")
+        for name, words in (
+            ("crib_tables", "--deals 2000 --rounds 1"),
+            ("rollout_policy", "--deals 2000"),
+            ("deal_outcomes", "--agent rule_based --deals 1000"),
+            ("hand_pegging", "--deals 2000"),
+            ("discarded", "--deals 200 --rounds 1"),
+            ("endgame_belief", "--leads 10 --hands 20"),
+            ("endgame_shift", "--games 10"),
+            ("hands_kept", "--deals 500"),
+            ("choices", "--deals 30"),
+            ("reference_deals", "--deals 1000"),
+            ("table_top_values", "--rounds 40"),
+            ("table_top_rounds", "--rounds 20 --budget 1"),
         )
     },
 }

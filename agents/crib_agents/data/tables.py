@@ -7,7 +7,6 @@ has the order of `ROLES`: ``is_dealer`` is a role's index.
 from __future__ import annotations
 
 import io
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crib_agents.files import read_arrays, write_whole
-from crib_env.arrays import Array, Doubles
+from crib_env.arrays import Doubles
 from crib_env.engine.ranks import RANKS
 
 FOLDER = Path(__file__).parent
@@ -32,10 +31,9 @@ class Table:
 
     file: str  # its name; without the ending, what ``python -m research.tables`` calls it
     version: int  # of its form
-    # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`)
+    # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`).
+    # Where the five-card game has fewer hands, zeros follow them.
     shapes: dict[str, tuple[int, ...]]
-    # the length of the last axis in the five-card game where that is shorter; the rest is 0
-    five_card: int | None = None
     dtype: type[np.floating[Any]] | None = np.float64  # of its arrays once loaded; None: the file's
 
     @property
@@ -53,9 +51,9 @@ CHARTS = (len(DEALT), len(ROLES), RANKS, RANKS)
 PLAY = (len(DEALT), 16, 16)
 COUNT = (len(DEALT), 30)
 
-CRIB_TABLES = Table("crib_tables.json", 1, {"crib": CHARTS, "kept": CHARTS[:3]})
+CRIB_TABLES = Table("crib_tables.npz", 1, {"crib": CHARTS, "kept": CHARTS[:3]})
 DEAL_OUTCOMES = Table(
-    "deal_outcomes.json",
+    "deal_outcomes.npz",
     1,
     {
         "deals": (len(DEALT),),
@@ -67,8 +65,8 @@ DEAL_OUTCOMES = Table(
         "crib": COUNT,
     },
 )
-HAND_PEGGING = Table("hand_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455)
-DISCARDED = Table("discarded.json", 1, {"discarded": CHARTS, "excess": CHARTS})
+HAND_PEGGING = Table("hand_pegging.npz", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)))
+DISCARDED = Table("discarded.npz", 1, {"discarded": CHARTS, "excess": CHARTS})
 ROLLOUT_POLICY = Table(
     "rollout_policy.npz",
     3,
@@ -124,7 +122,7 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
     again = f"make it again with {table.made_by}"
     if not path.exists():
         raise ValueError(f"there is no {path}: {again}")
-    held = _read_games(table, path) if path.suffix == ".json" else read_arrays(path)
+    held = read_arrays(path)
     version = int(held.pop("version", 0))
     if version != table.version:
         raise ValueError(f"{path} is of version {version}, expected {table.version}: {again}")
@@ -139,30 +137,7 @@ def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
 
 
 def save(table: Table, path: Path | None = None, **arrays: Any) -> None:
-    """Write a table that is an ``.npz`` file."""
+    """Write the file of a table."""
     held = io.BytesIO()
     np.savez_compressed(held, version=table.version, **arrays)
     write_whole(path or table.path, held.getvalue())
-
-
-def _read_games(table: Table, path: Path) -> dict[str, Any]:
-    """Return the version and the arrays of a ``.json`` file: games, and roles by name in them."""
-    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    games = {game["dealt"]: game for game in data.get("games", {}).values()}
-    held = {"version": data.get("version", 0)}
-    for name in table.shapes:
-        found = [_find(games.get(dealt, {}), name) for dealt in DEALT]
-        if table.five_card is not None and found[1].shape[-1:] == (table.five_card,):
-            short = found[1]
-            found[1] = np.zeros_like(found[0], dtype=np.float64)
-            found[1][..., : table.five_card] = short
-        if found[0].shape == found[1].shape:
-            held[name] = np.stack(found)
-    return held
-
-
-def _find(game: dict[str, Any], name: str) -> Array:
-    """Return an array of one game, with its roles, if any, in the order of `ROLES`."""
-    if name in game:
-        return np.array(game[name])
-    return np.array([game.get(role, {}).get(name, ()) for role in ROLES])
