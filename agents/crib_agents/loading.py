@@ -35,7 +35,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     if name.startswith(COMMAND):
         return command_agent(name.removeprefix(COMMAND), move_seconds)
     if joined := of_two(name):
-        discard, pegging = map(load_agent, joined)
+        discard, pegging = (load_agent(one, move_seconds) for one in joined)
         return PhasedAgent(discard=discard, pegging=pegging)
     try:
         return find_agent(name)
@@ -90,7 +90,9 @@ def trusted(name: str, trust: bool) -> str:
     """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
     if trust and (joined := of_two(name)):
         return "/".join(trusted(one, trust) for one in joined)
-    return re.sub(rf"(?:{TRUST})?([^:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
+    if not trust or _bare(name).startswith((TEXT, COMMAND)):
+        return name
+    return re.sub(rf"(?:{TRUST})?([^:]+\.zip)\b", rf"{TRUST}\1", name)
 
 
 @dataclass(frozen=True, kw_only=True)

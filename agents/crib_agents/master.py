@@ -21,10 +21,11 @@ from crib_agents.equilibrium.strategy import FIELDS, Solved
 from crib_agents.expert import ExpertAgent, pegging
 from crib_agents.expert.discard import PAIRS, SWING, rank_discards
 from crib_agents.files import read_header
-from crib_agents.honours import group_rows
-from crib_agents.knowledge.winning import group_by_win_table
+from crib_agents.honours import group_rows, refuse_waiting_seats
+from crib_agents.knowledge.winning import group_by_win_table, slope
 from crib_env.arrays import Doubles, portable
 from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.jit import plain
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import Actions, Views, one_or_many
 
@@ -48,6 +49,7 @@ class Master(ExpertAgent):
     name = "master"
 
     def __init__(self, discard_lambda: float = 0.05, pegging_lambda: float = 0.1) -> None:
+        super().__init__()
         self.discard_lambda = discard_lambda
         self.pegging_lambda = pegging_lambda
 
@@ -56,6 +58,7 @@ class Master(ExpertAgent):
         """Return a legal action for each view, int64[B], as `ExpertAgent.act` does."""
         if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
             return super().act(views, rng)
+        refuse_waiting_seats(self.name, views)
         actions = np.empty(len(views), dtype=np.int64)
         keys = np.column_stack([views[field] for field in (*FIELDS, "phase")])
         for key, rows in group_rows(keys):
@@ -78,17 +81,10 @@ def _bonus(views: Views, probabilities: Doubles, lam: float) -> Doubles:
     """Return what probabilities, float64[B, choices], add to the values of choices."""
     bonus = portable(np.log(np.maximum(probabilities, LEAST)))
     for win_table, rows in group_by_win_table(views):
-        bonus[rows] *= lam * point(win_table)
+        target = win_table.shape[1] - 1
+        point: float = plain(slope)(win_table, 1, target, target, 1, SWING)  # at the start of a game
+        bonus[rows] *= lam * point
     return bonus
-
-
-def point(win_table: Doubles) -> float:
-    """Return the value of a point more at the start of a game; see `win_table`."""
-    target = win_table.shape[1] - 1
-    swing = min(SWING, target)
-    near, far = win_table[1, target, target - swing], win_table[1, target, target]
-    more: float = (float(near) - float(far)) / swing
-    return more
 
 
 @cache

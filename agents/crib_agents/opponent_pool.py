@@ -229,7 +229,8 @@ def frozen(agent: Agent) -> Agent:
 
 def _refuse_functions(agent: Agent, held: Any) -> None:
     """Raise a ValueError if an agent plays by a function, whose variables deepcopy would share."""
-    for value in vars(held).values():
+    slots = [slot for kind in type(held).__mro__ for slot in getattr(kind, "__slots__", ())]
+    for value in [*getattr(held, "__dict__", {}).values(), *(getattr(held, slot, None) for slot in slots)]:
         if isinstance(value, CALLED):
             raise ValueError(
                 f"{agent.name!r} plays by a function, and a copy of a function reads the same "

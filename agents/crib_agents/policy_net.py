@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import float32, void
 
 from crib_agents.files import check_format, name_of, reading, shown, to_bytes, write_whole
-from crib_agents.honours import fields_of, one_line, read_rules, refuse_other_views
+from crib_agents.honours import fields_of, one_line, read_rules, refuse_other_views, refuse_waiting_seats
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.encoding import ObservationLayout, canonical_views, encode, family_of, layout_of
 from crib_env.engine.family import SUITS, Family, find_family
@@ -131,6 +131,7 @@ class ScoredAgent:
         if np.isnan(legal).any():
             raise ValueError(f"some scores of {self.name} are not a number")
         if not np.isfinite(legal.max(axis=1)).all():
+            refuse_waiting_seats(self.name, views)
             raise ValueError(f"some scores of {self.name} are infinite: the best legal action must have a finite one")
         found = np.where(masks == 1, np.maximum(legal, LEAST), -np.inf)
         return found if seen is views else of_real_cards(found, seen, views)

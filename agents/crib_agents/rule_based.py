@@ -14,10 +14,10 @@ import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
 from crib_agents.honours import BY_CARDS
 from crib_agents.kernels import two_hand
-from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_many_hand_card
+from crib_agents.kernels.many_hand import best_discard
 from crib_agents.kernels.table_top import WEIGHTS, best_action
-from crib_agents.kernels.two_hand import CELLS, HEURISTICS
+from crib_agents.kernels.two_hand import CELLS
 from crib_env.arrays import Doubles
 from crib_env.engine.hands.counting import starters_total
 from crib_env.engine.hands.records import DISCARD
@@ -49,7 +49,7 @@ def choose_many_hand_card(v, rng, table, weights):
     """Return the rule-based card for a view ``v`` of the games for three and four."""
     if v["phase"] == DISCARD:
         return best_discard(v, table, weights)
-    return best_many_hand_card(v, weights)
+    return best_many_hand_card(v)
 
 
 def choose_cell(v, rng, table, weights):
@@ -58,12 +58,10 @@ def choose_cell(v, rng, table, weights):
 
 
 def default_weights(cribs: Doubles | None = None) -> Doubles:
-    """Return the weights of the agent: crib charts, keeping rates, `HEURISTICS`, mean cribs."""
+    """Return the weights of the agent: crib charts, keeping rates, mean cribs."""
     tables = load(CRIB_TABLES)
-    heuristics = [value for _, value, _ in HEURISTICS]
     cribs = load(MANY_HAND_CRIBS)["crib"] if cribs is None else cribs
-    of_many = [value for _, value, _ in MANY_HEURISTICS]
-    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), heuristics, cribs.ravel(), of_many])
+    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), cribs.ravel()])
 
 
 class RuleBasedAgent(CompiledAgent):

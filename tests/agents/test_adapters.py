@@ -22,7 +22,7 @@ from crib_training.methods import METHODS
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.vec_env import VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import learned_nets
 from checkout import ROOT
@@ -326,6 +326,14 @@ def test_trust_prefix_is_for_models_only() -> None:
     assert trusted("a.onnx", True) == "a.onnx"
     assert trusted("a.zip", False) == "a.zip"
     assert trusted("trust:a.zip", True) == "trust:a.zip"
+    for name in ("command:./bot data.zip", "text:my.zip", "process:command:./bot data.zip"):
+        assert trusted(name, True) == name
+
+
+def test_from_sb3_rejects_a_model_of_scalar_observations() -> None:
+    model = PPO("MlpPolicy", DummyVecEnv([lambda: gymnasium.make("FrozenLake-v1")]))
+    with pytest.raises(ValueError, match="must read one observation"):
+        from_sb3(model)
 
 
 def test_trust_prefix_works_in_every_command_with_agents() -> None:

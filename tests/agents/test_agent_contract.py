@@ -16,7 +16,7 @@ import gymnasium
 import numpy as np
 import pytest
 from crib_agents.expert.discard import WIN_VALUE, rank_discards
-from crib_agents.expert.table_top import TableTopExpert
+from crib_agents.expert.table_top import analyze as analyze_table
 from numpy.testing import assert_array_equal
 
 from checkout import python
@@ -155,7 +155,7 @@ def trace() -> str:
         for turn, budget in ((18, 1), (23, 2), (26, 3)):
             table = Lanes(preset, 1, 12, players=players, episode="round")
             *_, (_, views) = walk(table, turn + 1)
-            found = TableTopExpert(budget).analyze(views[0])
+            found = analyze_table(views[0], budget)
             lines.append(f"{players} {preset} {turn} {found.round(6).tolist()}")
     return "\n".join(lines)
 

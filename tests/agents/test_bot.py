@@ -275,6 +275,18 @@ def test_refuse_rules_by_greeting() -> None:
         process_agent("expert").refuse_rules(Rules.preset("hoyle", flush_size=5))
 
 
+def test_refuse_rules_leaves_the_allowance_to_the_first_decision() -> None:
+    agent = broken("slow start", 0.2)
+    agent.refuse_rules(PRESETS["hoyle"])
+    assert len(agent.act(some_views(1), RNG)) == 1
+    agent.close()
+
+
+def test_load_agent_limits_the_time_of_both_joined_agents() -> None:
+    program = f"command:{sys.executable} {BOTS / 'simple_bot.py'}"
+    assert load_agent(f"greedy/{program}", 1.5).pegging.move_seconds == 1.5  # type: ignore[attr-defined]
+
+
 def test_names_of_programs_are_one_agent() -> None:
     name = f"command:{sys.executable} {BOTS / 'simple_bot.py'}"
     assert of_two(name) is None

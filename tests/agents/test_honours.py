@@ -165,7 +165,7 @@ REFUSED = {  # agents, and a game that they do not play
     "a player in plain Python": ("examples.plain_player:KeepsFives", "table_top_v0"),
     "an agent of one family": ("learned_mixed", "four_hand_v0"),
     "compiled, of one family": ("test_honours:TwoHandsAlone", "three_hand_v0"),
-    "an expert of one family": ("crib_agents.expert.table_top:TableTopExpert", "six_card_v0"),
+    "an expert of two families": ("expert", "four_hand_v0"),
     "in a process of its own": ("process:random/greedy", "four_hand_v0"),
 }
 COMMANDS = {

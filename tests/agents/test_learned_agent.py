@@ -13,7 +13,7 @@ from crib_agents.expert.discard import WIN_VALUE, rank_discards
 from crib_agents.expert.endgame import DEAL_REACH
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.winning import win_table
-from crib_agents.learned import MonteCarloAgent, Weights, table_top, two_hand
+from crib_agents.learned import MixedAgent, MonteCarloAgent, Weights, table_top, two_hand
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.network import UNLIKELY
 from crib_agents.learned.network import forward as compiled_forward
@@ -336,6 +336,18 @@ def test_learned_values_are_close_to_the_experts(preset: str) -> None:
         assert win_value.mean() == pytest.approx(expected.mean(), abs=0.02)
         lost = expected.max(axis=1) - expected[np.arange(60), win_value.argmax(axis=1)]
         assert lost.mean() < 0.005  # of games, by the expert's judgement
+
+
+def test_mixed_values_and_temperature_are_of_the_same_nets() -> None:
+    mixed = shipped("mixed")[0]
+    other, views = drawn_weights(mixed.trained_rules, seed=5), views_of(mixed.rules, 3, 1)
+    agent = MixedAgent([mixed, replace(other, temperature=50.0)])
+    np.testing.assert_array_equal(agent.action_probabilities(views), MixedAgent([mixed]).action_probabilities(views))
+
+
+def test_learned_save_of_several_nets_says_how(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"learned has \d+: save one with agent.sets"):
+        MonteCarloAgent().save(tmp_path / "nets.safetensors")
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)

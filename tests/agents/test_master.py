@@ -11,11 +11,11 @@ import pytest
 from crib_agents import master
 from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.expert import pegging
+from crib_agents.expert.discard import SWING, rank_discards
 from crib_agents.expert.discard import WIN_VALUE as PAIR_VALUE
-from crib_agents.expert.discard import rank_discards
 from crib_agents.expert.pegging import WIN_VALUE as CARD_VALUE
 from crib_agents.knowledge.winning import win_table
-from crib_agents.master import Master, point
+from crib_agents.master import Master
 
 from crib_env.engine.hands.records import DISCARD, GAME
 from crib_env.game import Game
@@ -56,6 +56,11 @@ def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -
             likely[pair] = likely.get(pair, 0.0) + sure * then[second]
         game.pop()
     return np.array([likely[pair] for pair in combinations(cards, 2)])
+
+
+def point(table: np.ndarray) -> float:
+    """Return the value of a point more at the start of a game, by the mean over `SWING` points."""
+    return float(table[1, -1, -1 - SWING] - table[1, -1, -1]) / SWING
 
 
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -166,7 +167,19 @@ def by_a_view(net: nn.Module) -> Any:
     return lambda view, rng: int(agent.act(view, rng))
 
 
+@dataclass(slots=True)
+class Slotted:
+    """An agent without a dictionary."""
+
+    made_of: Any
+    name: str = "slotted"
+
+    def act(self, views: Any, rng: Any) -> Any:
+        return find_agent("random").act(views, rng)
+
+
 BY_FUNCTIONS = {
+    "a slot": lambda net: Slotted(lambda observations: net(observations)),
     "a function": lambda net: from_torch(lambda observations: net(observations)),
     "a partial function": lambda net: from_torch(
         functools.partial(lambda one, observations: one(observations), net), masks=False

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+import torch
+from crib_agents import ExpertAgent, GreedyAgent, RandomAgent, RuleBasedAgent, from_torch
 from crib_agents.data import tables
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top import (
@@ -25,18 +26,21 @@ from crib_agents.expert.table_top import (
     THEIRS,
     VALUE,
     WIN_VALUE,
-    TableTopExpert,
+    analyze,
     crib_value,
     line_value,
     shape,
 )
+from crib_agents.expert.table_top import choose as expert_choice
 from crib_agents.kernels import table_top
+from crib_agents.master import Master
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import Settings, run
 
 from compiled import SLOW, as_entry, compiled_alone
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
+from crib_env.engine.family import find_family
 from crib_env.engine.ranks import RANKS
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
@@ -211,13 +215,13 @@ def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int, episode
 )
 def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
-    agent, rng = TableTopExpert(budget), np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     own, led = (Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2))
     while len(lanes := own.running()):
         views = led.views(lanes)
-        assert (views["legal"] >> agent.act(views, rng) & 1 == 1).all()
+        assert (views["legal"] >> expert_choice(views, budget) & 1 == 1).all()
         led.step(lanes, RandomAgent().act(views, rng))
-        own.step(lanes, agent.act(own.views(lanes), rng))
+        own.step(lanes, expert_choice(own.views(lanes), budget))
     assert (own.states["turn"] == TURNS).all()
 
 
@@ -284,7 +288,7 @@ def test_value_of_full_layout_without_crib_is_its_score(players: int, preset: st
         points = sum(
             scoring.score_line(line, size, layout[CENTRE] if layout[CENTRE] in line else None) for line in lines
         )
-        found = TableTopExpert(2).analyze(view)
+        found = analyze(view, 2)
         assert found[action, MINE if mine else THEIRS] == pytest.approx(points)
     assert placed > 0
 
@@ -297,12 +301,11 @@ def test_value_of_full_layout_without_crib_is_its_score(players: int, preset: st
 def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
     budget: int, players: int, preset: str
 ) -> None:
-    agent = TableTopExpert(budget)
     for turn, episode in product((0, 9, 25), ("round", "game")):
         games = at_turn(turn, players, preset, 5, seed=41 + turn, episode=episode)
         views = games.views(games.running())
-        for view, action in zip(views, agent.act(views, np.random.default_rng(0)), strict=True):
-            found = agent.analyze(view)
+        for view, action in zip(views, expert_choice(views, budget), strict=True):
+            found = analyze(view, budget)
             legal = [bool(int(view["legal"]) >> a & 1) for a in range(ACTIONS)]
             assert (~np.isnan(found)).all(axis=1).tolist() == legal
             assert np.isnan(found).any(axis=1).tolist() == [not one for one in legal]
@@ -326,8 +329,7 @@ def test_values_are_symmetric_in_rows_and_columns(players: int, preset: str) -> 
         for field in ("placed", "legal"):
             mask = int(view[field])
             other[field] = sum((mask >> cell & 1) << mirror[cell] for cell in range(ACTIONS))
-        expert = TableTopExpert(2)
-        np.testing.assert_allclose(expert.analyze(other), expert.analyze(view)[mirror], atol=1e-9)
+        np.testing.assert_allclose(analyze(other, 2), analyze(view, 2)[mirror], atol=1e-9)
 
 
 @compiled_alone
@@ -339,7 +341,7 @@ def test_t7_partners_crib_card_counts_as_known() -> None:
         view["players"], view["turn"] = 4, 12
         view["owed"] = (1, 1, 0, 1)
         view["crib"][0], view["crib_turns"][0] = parse_card(discarded), 2
-        value.append(TableTopExpert(1).analyze(view)[1, MINE])
+        value.append(analyze(view, 1)[1, MINE])
     assert value[0] > value[1] + 1.0
 
 
@@ -389,9 +391,9 @@ def test_expert_searches_the_last_three_turns_exactly(players: int, preset: str)
         cells = [cell for cell in range(25) if layout[cell] == NONE]
         assert len(cells) == 3
         exact = [after_placing(layout, c, int(view["card"]), unseen, view, True) for c in cells]
-        found = TableTopExpert(3).analyze(view)[cells, VALUE]
+        found = analyze(view)[cells, VALUE]
         np.testing.assert_allclose(found - found[0], np.array(exact) - exact[0], atol=1e-6)
-        action = int(TableTopExpert(3).act(np.array([view]), np.random.default_rng(0))[0])
+        action = int(expert_choice(np.array([view]))[0])
         assert exact[cells.index(action)] == pytest.approx(max(exact))
     assert tried >= 2
 
@@ -402,19 +404,21 @@ def test_expert_searches_the_last_three_turns_exactly(players: int, preset: str)
 @pytest.mark.parametrize("budget", [0, len(BUDGETS) + 1, True, 2.5])
 def test_expert_rejects_unknown_budget(budget: Any) -> None:
     with pytest.raises(ValueError, match="budget must be a whole number from 1 to 4"):
-        TableTopExpert(budget)
+        ExpertAgent(budget)
 
 
 def test_expert_rejects_views_it_cannot_play() -> None:
-    game = GameBatch("hoyle", 1, seed=1)
+    rng = np.random.default_rng(0)
+    game = GameBatch("three_hand", 1, seed=1)
     game.reset()
-    with pytest.raises(ValueError, match="expert does not play hoyle or five_card: it plays table_top"):
-        TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"expert does not play three_hand or four_hand: .*'learned' plays"):
+        ExpertAgent().act(game.views(np.zeros(1, dtype=np.int64)), rng)
     table = GameBatch("table_top", 1, seed=1)
     table.reset()
     waiting = table.views(np.zeros(1, dtype=np.int64), 1 - table.states["to_move"])
-    with pytest.raises(ValueError, match=r"view 0 of seat \d, which is not to move"):
-        TableTopExpert().act(waiting, np.random.default_rng(0))
+    for agent in (ExpertAgent(), Master(), from_torch(torch.nn.Linear(find_family("table_top").obs_size, ACTIONS))):
+        with pytest.raises(ValueError, match=rf"{agent.name} was given view 0 of seat \d, which is not to move"):
+            agent.act(waiting, rng)
 
 
 # --- learning and strength -----------------------------------------------------------------------
@@ -426,7 +430,7 @@ def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 80), (3, 60)):
         rounds = play_pairs(
-            PRESETS[preset], "round", TableTopExpert(budget), find_agent("rule_based"), pairs, 17, players=players
+            PRESETS[preset], "round", ExpertAgent(budget), find_agent("rule_based"), pairs, 17, players=players
         )
         margin = estimate(rounds.margin.mean(axis=1))
         assert margin.mean - margin.half > 0.0, budget
@@ -435,7 +439,7 @@ def test_expert_budgets_beat_rule_based(players: int, preset: str) -> None:
 @compiled_alone
 def test_crib_evaluate_takes_the_budget_of_expert() -> None:
     settings = Settings("expert", "random", env="table_top_v0", budget=1)
-    assert repr(settings.agent("expert")) == "TableTopExpert(budget=1)"
+    assert repr(settings.agent("expert")) == "ExpertAgent(budget=1)"
     assert settings.agent("greedy").name == "greedy"
     with pytest.raises(ValueError, match="--budget is for Table Top"):
         run(Settings("expert", "random", budget=1))

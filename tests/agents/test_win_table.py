@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.table_top import MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top import MINE, THEIRS, VALUE, WIN_VALUE, choose
+from crib_agents.expert.table_top import analyze as analyze_table
 from crib_agents.knowledge import deal_points, rounds, winning
 from crib_agents.knowledge.deal_points import PLAY_SIZE, Outcomes
 from crib_agents.knowledge.rounds import chance_of
@@ -259,14 +260,14 @@ def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) ->
 @pytest.mark.parametrize(("players", "preset"), [(2, "table_top"), (4, "table_top_ship")])
 def test_table_top_file_agrees_with_a_new_measurement(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
-    stored = rounds.load_rounds(int(PRESETS[preset].score_difference), players)
+    chances, spread = rounds.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure_rounds(preset, players, 1, 1000, np.random.SeedSequence(5))
     points = np.arange(rounds.POINTS)
-    assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
-    assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
+    assert scored[:, 0].mean() == pytest.approx(chances.sum(axis=1) @ points, abs=0.9)
+    assert scored[:, 1].mean() == pytest.approx(chances.sum(axis=0) @ points, abs=0.9)
     for turn in (0, 9, 18):
         found = np.sqrt(np.diag(np.cov(errors[turn].T)))
-        np.testing.assert_allclose(found, np.sqrt(np.diag(stored.spread[turn])), rtol=0.08)
+        np.testing.assert_allclose(found, np.sqrt(np.diag(spread[turn])), rtol=0.08)
 
 
 def test_mean_over_a_spread_adds_its_variance() -> None:
@@ -332,7 +333,7 @@ def test_table_top_past_the_target_only_the_difference_matters() -> None:
 
 def weights(view: Any) -> Array:
     """Return the weight of each side's points in the expert's values of a view."""
-    found = TableTopExpert(1).analyze(view)
+    found = analyze_table(view, 1)
     found = found[~np.isnan(found[:, VALUE])]
     fitted = np.linalg.lstsq(found[:, [MINE, THEIRS]], found[:, VALUE], rcond=None)[0]
     np.testing.assert_allclose(found[:, [MINE, THEIRS]] @ fitted, found[:, VALUE], atol=1e-9)
@@ -345,7 +346,7 @@ def test_t9_leader_near_the_target_tries_to_reach_it() -> None:
     mine, theirs = weights(in_game("table_top", 95, 85))
     assert mine + theirs == pytest.approx(2.0)
     assert mine > 1.2
-    value = TableTopExpert(1).analyze(in_game("table_top", 95, 85))[:, WIN_VALUE]
+    value = analyze_table(in_game("table_top", 95, 85), 1)[:, WIN_VALUE]
     assert 0.5 < np.nanmin(value) < np.nanmax(value) < 1.0
 
 
@@ -374,11 +375,10 @@ def test_table_top_action_depends_on_its_view_only() -> None:
         ]
     )
     views["episode"][3] = 1 - TABLE_GAME
-    agent, rng = TableTopExpert(2), np.random.default_rng(1)
-    together = agent.act(views, rng).tolist()
-    assert together == [int(agent.act(views[i : i + 1], rng)[0]) for i in range(len(views))]
+    together = choose(views, 2).tolist()
+    assert together == [int(choose(views[i : i + 1], 2)[0]) for i in range(len(views))]
     for view, action in zip(views, together, strict=True):
-        assert action == np.nanargmax(agent.analyze(view)[:, VALUE])
+        assert action == np.nanargmax(analyze_table(view, 2)[:, VALUE])
 
 
 def digests() -> list[str]:

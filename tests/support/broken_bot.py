@@ -74,15 +74,24 @@ def main() -> None:
                 GREETINGS.get(
                     FAULT,
                     json.dumps(
-                        {"name": f"broken-{FAULT}", "games": 1 if FAULT == "single" else 64, "plays": message["games"]}
+                        {
+                            "name": f"broken-{FAULT}",
+                            "games": 1 if FAULT == "single" else 64,
+                            "plays": message["games"],
+                            "rules": "ask" if FAULT == "slow start" else "presets",
+                        }
                     ),
                 )
             )
+        elif message["type"] == "accepts":
+            say(json.dumps({"accepts": True}))
         elif message["type"] == "decision":
             decisions += 1
+            if FAULT == "slow start" and decisions == 1:
+                time.sleep(1.0)
             if decisions == 3:
                 fail()
-            if decisions != 3 or FAULT in ("none", "single"):
+            if decisions != 3 or FAULT in ("none", "single", "slow start"):
                 say(json.dumps({"action": message["legal"][0]}))
         elif message["type"] == "quit":
             return

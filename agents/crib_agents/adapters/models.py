@@ -167,12 +167,12 @@ def from_sb3(model: Any, *, name: str | None = None, sample: bool = False, trust
         model = _load(Path(model), trust)
     spaces = getattr(model.observation_space, "spaces", None)
     of = {key: space for key, space in (spaces or {}).items() if key not in MASKS}
-    if len(of) > 1 or getattr(model.action_space, "n", None) is None:
+    space = next(iter(of.values()), model.observation_space)
+    if len(of) > 1 or len(space.shape or ()) != 1 or getattr(model.action_space, "n", None) is None:
         raise ValueError(
             "the model must read one observation, with or without its mask, and choose one of so "
             f"many actions: it reads {model.observation_space} for {model.action_space}"
         )
-    space = next(iter(of.values()), model.observation_space)
 
     name = name or type(model).__name__
     noted = vars(space).get(RULES)

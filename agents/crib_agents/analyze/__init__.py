@@ -17,9 +17,9 @@ from math import comb
 import numpy as np
 
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
-from crib_agents.expert import discard, pegging
+from crib_agents.expert import discard, pegging, table_top
 from crib_agents.expert.endgame import as_won
-from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE
 from crib_agents.learned import MonteCarloAgent, many_hand
 from crib_env.arrays import Doubles
 from crib_env.cards import DECK_SIZE, format_card, format_cards
@@ -109,11 +109,12 @@ Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
 def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does. Near the end of a two-hand game ``win`` is shifted to
-    ``expert``'s measured share of games won, in the same order. Far from the end ``expert`` takes
-    the value of a pair to discard as linear in points, to save time, and here it never is. With
-    three and four hands the first is what ``learned`` does. The records are dataclasses, so that
-    ``pandas.DataFrame(analyze(views))`` is a table of them.
+    The first is what ``expert`` does, with few exceptions. Near the end of a two-hand game ``win``
+    is shifted to ``expert``'s measured share of games won, in the same order. Far from the end
+    ``expert`` takes the value of a pair to discard as linear in points, to save time, and here it
+    never is. At Table Top ``expert`` searches its four best places further, and here every place
+    is. With three and four hands the first is what ``learned`` does. The records are dataclasses,
+    so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
         views: records [1] of a view of a seat to move, such as `discard_view`, `pegging_view` or
@@ -199,7 +200,7 @@ def card_choices(found: list[tuple[float, int, float, float, float]]) -> list[Ca
 
 def table_top_choices(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
-    columns = TableTopExpert().analyze(views[0])
+    columns = table_top.analyze(views[0])
     found = [
         CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE)))
         for action, row in enumerate(columns)
@@ -228,8 +229,7 @@ def many_hand_action_values(views: Views) -> Doubles:
 
 def table_top_action_values(views: Views) -> Doubles:
     """Return the value of each place at Table Top."""
-    expert = TableTopExpert()
-    found = [expert.analyze(view)[:, WIN_VALUE] for view in views]
+    found = [table_top.analyze(view)[:, WIN_VALUE] for view in views]
     return np.array(found).reshape(len(views), ACTIONS)
 
 
@@ -245,7 +245,13 @@ def _by_card(views: Views, found: Doubles) -> Doubles:
 def _by_pair(views: Views) -> Doubles:
     """Return the value of the best pair with each card that may be discarded."""
     values = np.full((len(views), DECK_SIZE), np.nan)
-    size = int(views["dealt"][0])
+    sizes = np.unique(views["dealt"])
+    if len(sizes) > 1:  # of both two-hand games
+        for size in sizes:
+            some = views["dealt"] == size
+            values[some] = _by_pair(views[some])
+        return values
+    size = int(sizes[0])
     ranked = discard.rank_discards(views)[1][:, : comb(size, 2), discard.WIN_VALUE]
     columns = as_won(views, ranked)
     first = views["discarded_n"] == 0

@@ -303,7 +303,7 @@ class CommandAgent:
             self._start(started)
 
     def __repr__(self) -> str:
-        return f"CommandAgent({shlex.join(self.command)!r})"
+        return f"{type(self).__name__}({shlex.join(self.command)!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.command, self.move_seconds, self._environment)
@@ -379,7 +379,7 @@ class CommandAgent:
         if self._accepts == "ask":
             question = {"type": "accepts", "game": game, "episode": episode, "rules": asdict(rules)}
             with self._lock:
-                (answer,) = self._ask([question])
+                (answer,) = self._ask([question], decisions=False)
             if not isinstance(answer, dict) or answer.get("accepts") is not True:
                 why = answer.get("why") if isinstance(answer, dict) else answer
                 raise ValueError(str(why) if isinstance(why, str) else shown(answer))
@@ -423,14 +423,14 @@ class CommandAgent:
             raise ValueError(f'"rules" must be "presets", "any" or "ask", got {shown(accepts)}')
         self.games_at_once, self.plays, self._accepts = int(games), tuple(plays), accepts
 
-    def _ask(self, messages: Sequence[Message]) -> list[object]:
-        """Return the program's answers; end it where it fails."""
+    def _ask(self, messages: Sequence[Message], decisions: bool = True) -> list[object]:
+        """Return the program's answers; end it where it fails. Decisions spend its allowance."""
         if not messages:
             return []
         if self._program is None:
             self._start()
         assert self._program is not None
-        extra = self._allowance if self._fresh else 0.0
+        extra = (self._allowance if decisions else START_SECONDS) if self._fresh else 0.0
         began = time.monotonic()
         try:
             answers = self._program.exchange(messages, self.move_seconds, extra, self._in_flight)
@@ -439,13 +439,14 @@ class CommandAgent:
                 error.add_note(f"the message was {line_of(messages[self._program.answered])}")
             if isinstance(error, TimeoutError):
                 self._in_flight = 1  # so that the next hang is noticed sooner
-                if self._fresh and not self._answered:
+                if decisions and self._fresh and not self._answered:
                     self._allowance /= 2
             self._stop()
             raise
-        if not self._answered:
-            self._answered, self._allowance = True, WARM * (time.monotonic() - began)
-        self._fresh = False
+        if decisions:
+            if not self._answered:
+                self._answered, self._allowance = True, WARM * (time.monotonic() - began)
+            self._fresh = False
         return answers
 
     def _legal(self, answer: object, message: Message) -> list[int]:

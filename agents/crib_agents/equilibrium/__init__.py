@@ -13,7 +13,7 @@ its cards and plays the one with the most points.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -406,7 +406,7 @@ class Equilibrium(CompiledAgent):
         return probabilities
 
 
-@cache
+@lru_cache(maxsize=2)  # an entry holds the strategies too: six cards take 150 MB
 def _joined(solved: tuple[Solved, ...]) -> Doubles:
     """Return strategies as kernels read them; shared by all agents of the same ones."""
     return join([one.key() for one in solved], [pack(one.strategy) for one in solved])

@@ -14,17 +14,19 @@ import numpy as np
 from crib_agents.honours import HONOURS, presets_of, refuse_waiting_seats
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
+from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules, games_of
+
+DEEPEST = 4  # budget of the search at Table Top; `table_top.BUDGETS` has what each looks at
 
 # Each of these imports its search when it plays.
 
 
-def play_hands(views: Views) -> Actions:
+def play_hands(views: Views, _: int) -> Actions:
     """Return a card for each view of the games for two."""
     from crib_agents.expert import discard, pegging
 
-    refuse_waiting_seats("expert", views)
     actions = np.empty(len(views), dtype=np.int64)
     discarding = views["phase"] == DISCARD
     if discarding.any():
@@ -34,30 +36,40 @@ def play_hands(views: Views) -> Actions:
     return actions
 
 
-def play_table_top(views: Views) -> Actions:
+def play_table_top(views: Views, budget: int) -> Actions:
     """Return an action for each view of Table Top."""
-    from crib_agents.expert.table_top import TableTopExpert
+    from crib_agents.expert import table_top
 
-    return TableTopExpert().act(views, np.random.default_rng(0))
+    return table_top.choose(views, budget)
 
 
-PLAYS: dict[str, Callable[[Views], Actions]] = {"two_hand": play_hands, "table_top": play_table_top}
+PLAYS: dict[str, Callable[[Views, int], Actions]] = {"two_hand": play_hands, "table_top": play_table_top}
 
 
 class ExpertAgent:
     """Plays two-hand games and Table Top by expected values, belief and search; see docs/agents.md.
 
+    Args:
+        budget: the depth of its search at Table Top, 1 to 4; see `table_top.choose`.
+
     Attributes:
         name: what tables call it.
+
+    Raises:
+        ValueError: another budget.
     """
 
     name = "expert"
+    draws: ClassVar[bool] = False
     honours = HONOURS
     known_rules: ClassVar[tuple[Rules, ...]] = presets_of("two_hand") + presets_of("table_top")
     other_rules = "'learned' plays three_hand and four_hand, 'random' plays by any rules"
 
+    def __init__(self, budget: int = 3) -> None:
+        self.budget = whole_number("budget", budget, 1, DEEPEST)
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        return f"{type(self).__name__}({'' if self.budget == 3 else f'budget={self.budget}'})"
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -68,9 +80,10 @@ class ExpertAgent:
             rng: not used: the expert is deterministic.
 
         Raises:
-            ValueError: views of a game that it does not play.
+            ValueError: views of a game that it does not play, or of a seat that is not to move.
         """
         family = family_of(views).name
         if family not in PLAYS:
             raise ValueError(f"{self.name} does not play {games_of(family)}: {self.other_rules}")
-        return PLAYS[family](views)
+        refuse_waiting_seats(self.name, views)
+        return PLAYS[family](views, self.budget)

@@ -43,7 +43,7 @@ from crib_env.engine.hands.records import PEGGING_ONLY
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS
 from crib_env.engine.record import NONE
-from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+from crib_env.engine.show import FOUR, JACK, KEYS, add_card, pip, score_flush_and_nob, with_starter
 
 SEEN = RANKS + 1  # a rank in the sequence, or none
 COUNTS = 32
@@ -497,24 +497,15 @@ EVERY_SUIT = (1 << SUITS) - 1
 @kernel
 def count_own(v, table):
     """Return the points of this seat's hand in the show, with the cards it has played (H8, F6)."""
-    starter = v["starter"]
-    key = KEYS[starter >> 2]
+    key = 0
     suits = 0
-    nob = 0
-    held = v["dealt"] - 2
-    for i in range(v["hand_n"] + v["pile_n"]):
-        if i < v["hand_n"]:
-            card = v["hand"][i]
-        elif v["pile_seats"] >> 2 * (i - v["hand_n"]) & 1 == 0:
-            card = v["pile"][i - v["hand_n"]]
-        else:
-            continue
-        key += KEYS[card >> 2]
-        suits += 1 << (8 * (card & 3))
-        nob |= card == 4 * JACK + (starter & 3)
-    if held == 3:
-        key += FOUR
-    return table[key] + score_flush_and_nob(suits, held, starter, v["flush_size"], nob)
+    jacks = 0
+    for i in range(v["hand_n"]):
+        key, suits, jacks = add_card(key, suits, jacks, v["hand"][i])
+    for i in range(v["pile_n"]):
+        if v["pile_seats"] >> 2 * i & 1 == 0:
+            key, suits, jacks = add_card(key, suits, jacks, v["pile"][i])
+    return with_starter(table, key, suits, jacks, v["dealt"] - 2, v["starter"], v["flush_size"])
 
 
 @kernel

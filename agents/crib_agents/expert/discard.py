@@ -11,9 +11,9 @@ alone are not enough: if this seat holds the sevens, the other's eights and nine
 are discarded more often. So the difference from measured cribs is added for each pair.
 
 If a seat may go out in this deal or the next, `expected_win` computes the value, which knows who
-counts first. The pegging, both hands and the crib are assumed independent (see `measured`). So the
-value is computed backwards, stage by stage: before the dealer's counts, before pone's, before the
-pegging.
+counts first. The pegging, both hands and the crib are assumed independent (see `deal_points`). So
+the value is computed backwards, stage by stage: before the dealer's counts, before pone's, before
+the pegging.
 """
 
 from __future__ import annotations

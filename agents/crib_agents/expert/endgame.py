@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_agents.data.tables import DEALT, ENDGAME_SHIFT, load
 from crib_agents.knowledge.deal_points import COUNT_SIZE, Outcomes
-from crib_agents.knowledge.winning import group_by_win_table
+from crib_agents.knowledge.winning import after_hands, group_by_win_table
 from crib_env.arrays import Bools, Doubles, Ints, portable
 from crib_env.engine.hands.records import DISCARD, GAME, MATCH
 from crib_env.engine.jit import kernel
@@ -94,24 +94,10 @@ def standings(win: Doubles, deal: Outcomes) -> Doubles:
     ``win``, float64[EDGE, EDGE]: pone's probability of winning at the start of a deal, by the
     points that pone and the dealer need.
     """
-    found = np.zeros((2, COUNT_SIZE, EDGE, EDGE))
-    total = np.convolve(deal.dealer_hand, deal.crib)
-    reach = np.arange(EDGE)
-    # The dealer of a deal is pone in the next. With a and b to make, `after[a, b]` is pone's
-    # probability of winning after pone's hand is counted, `then[a, b]` after the dealer's too.
-    after, then = np.zeros((2, EDGE, EDGE))
-    for b in reach[1:]:
-        for chances, of in ((total, after), (deal.crib, then)):
-            short = chances[:b]
-            of[1:, b] = (short[:, None] * (1.0 - win[b - np.arange(len(short)), 1:])).sum(axis=0)
-    for a in reach[1:]:
-        fewer = np.arange(min(a, COUNT_SIZE))
-        short = deal.pone_hand[fewer]
-        before = short @ (1.0 - then[a - fewer])  # by what the dealer needs after its own hand
-        for count in range(COUNT_SIZE):
-            found[0, count, a, 1:] = 1.0 if count >= a else after[a - count, 1:]
-            found[1, count, a, 1 : count + 1] = short.sum()
-            found[1, count, a, count + 1 :] = before[1 : EDGE - count]
+    pone, dealer = after_hands(1.0 - win.T, deal)  # the dealer of a deal is pone in the next
+    left = (np.arange(EDGE) - np.arange(COUNT_SIZE)[:, None]).clip(0)  # by what the hand counts
+    found = np.stack([pone[left], 1.0 - dealer[:, left].swapaxes(0, 1)])
+    found[:, :, 0] = found[..., 0] = 0.0
     return portable(found.ravel())
 
 

@@ -25,19 +25,16 @@ import numpy.typing as npt
 from numba import float64, int64, void
 
 from crib_agents.data.tables import TABLE_TOP_VALUES, load
-from crib_agents.honours import HONOURS, presets_of, refuse_other_views, refuse_waiting_seats
 from crib_agents.knowledge import rounds
 from crib_agents.knowledge.rounds import POINTS, POSITION, POSITIONS_T
 from crib_env.arrays import Doubles
-from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS, bit_count, lowest
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by, rank_key, rank_points
 from crib_env.engine.table_top.records import CENTRE, LINES, SIZE, TO_CRIB, TURNS, VIEWS_T
-from crib_env.errors import whole_number
-from crib_env.policy import Actions, Views, one_or_many
+from crib_env.policy import Actions, Views
 
 # --- the value of a position without search -------------------------------------------------------
 
@@ -576,49 +573,31 @@ def scratch() -> tuple[npt.NDArray[np.void], Doubles, Doubles, Doubles]:
     return (np.zeros(3, dtype=POSITION), np.zeros((2, GAINS, DECK)), np.zeros((2, DECK)), np.zeros((2, ACTIONS)))
 
 
-class TableTopExpert:
-    """Plays Table Top by learned values of lines, with search over the cards to come.
+def choose(views: Views, budget: int = 3) -> Actions:
+    """Return an action for each view of a seat to move, int64[B].
 
-    It looks as far as its ``budget`` says: 1, the values after its action alone; 2, the best answer
-    to every card that may come next; 3 and 4, a card further, as `BUDGETS` has it.
+    The ``budget``, 1 to 4, sets how far the search looks: 1, the values after its action alone; 2,
+    the best answer to every card that may come next; 3 and 4, a card further; see `BUDGETS`.
     """
+    return _search(views, BUDGETS[budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
 
-    name = "expert"
-    honours = HONOURS
-    known_rules = presets_of("table_top")
 
-    def __init__(self, budget: int = 3) -> None:
-        self.budget = whole_number("budget", budget, 1, len(BUDGETS))
+def analyze(view: np.void, budget: int = 3) -> Doubles:
+    """Return each action's expected results, for the seat to move of one view, float64[26, 4]."""
+    analysis = np.full((ACTIONS, COLUMNS), np.nan)
+    actions, answers = BUDGETS[budget - 1]
+    _search(np.array([view]), (ACTIONS if actions else 0, answers), analysis[None])
+    analysis[:, WIN_VALUE] = rounds.chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
+    return analysis
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(budget={self.budget})"
 
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view; ``rng`` is left alone, int64[B]."""
-        return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
-
-    def analyze(self, view: np.void) -> Doubles:
-        """Return the expected results of each action, for the seat of one view to move.
-
-        Shapes: the result float64[26, 4].
-        """
-        views = np.array([view])
-        analysis = np.full((ACTIONS, COLUMNS), np.nan)
-        actions, answers = BUDGETS[self.budget - 1]
-        self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
-        analysis[:, WIN_VALUE] = rounds.chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
-        return analysis
-
-    def _search(self, views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
-        refuse_other_views(self.name, views, find_family("table_top"))
-        refuse_waiting_seats(self.name, views)
-        chosen = np.empty(len(views), dtype=np.int64)
-        values, work = load(TABLE_TOP_VALUES)["values"], scratch()
-        views = np.ascontiguousarray(views)
-        for win_table, rows in rounds.group_by_win_table(views):
-            act_views(
-                views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
-                *work, chosen, analysis,
-            )  # fmt: skip
-        return chosen
+def _search(views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
+    chosen = np.empty(len(views), dtype=np.int64)
+    values, work = load(TABLE_TOP_VALUES)["values"], scratch()
+    views = np.ascontiguousarray(views)
+    for win_table, rows in rounds.group_by_win_table(views):
+        act_views(
+            views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
+            *work, chosen, analysis,
+        )  # fmt: skip
+    return chosen

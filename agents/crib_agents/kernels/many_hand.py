@@ -11,33 +11,24 @@ is to winning made no measurable difference.
 
 from __future__ import annotations
 
-from crib_agents.kernels.two_hand import HEURISTICS, REPLY, WIN
+from crib_agents.kernels.two_hand import CHARTS_SIZE, WIN
 from crib_env.engine.hands import counting
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-MANY_HEURISTICS: tuple[tuple[str, float, str], ...] = (
-    ("next", 0.7, "a point that the next seat may peg costs less than one: it may play another"),
-    ("then", 0.6, "the same of the seats after it"),
-    ("answer", 0.3, "a point of this seat's own next card: less still"),
-    ("go", 0.5, "the point for a go, by how likely nobody else has a card that fits"),
-    ("low", 0.03, "value of a card in hand beyond one a rank higher: it fits more counts"),
-    ("ace", 0.12, "extra value of an ace: it fits nearly always, and makes 31 of 30"),
-    ("pair", 0.3, "another of the rank in hand: who pairs the card is paired again"),
-    ("fifteen", 0.2, "a card in hand that would make the count 15"),
-)
-# Where the agent's weights hold the mean cribs (by players, whose it is, rank), and these.
-CRIBS = REPLY + len(HEURISTICS)
-NEXT = CRIBS + 4 * RANKS
-THEN = NEXT + 1
-ANSWER = NEXT + 2
-GO = NEXT + 3
-LOW = NEXT + 4
-ACE = NEXT + 5
-PAIR = NEXT + 6
-FIFTEEN = NEXT + 7
+CRIBS = CHARTS_SIZE  # where the weights hold the mean cribs, by players, whose it is, rank
+
+# Values in the pegging, in points.
+NEXT = 0.7  # a point that the next seat may peg costs less than one: it may play another
+THEN = 0.6  # the same of the seats after it
+ANSWER = 0.3  # a point of this seat's own next card: less still
+GO = 0.5  # the point for a go, by how likely nobody else has a card that fits
+LOW = 0.03  # value of a card in hand beyond one a rank higher: it fits more counts
+ACE = 0.12  # extra value of an ace: it fits nearly always, and makes 31 of 30
+PAIR = 0.3  # another of the rank in hand: who pairs the card is paired again
+FIFTEEN = 0.2  # a card in hand that would make the count 15
 
 
 @kernel
@@ -71,20 +62,19 @@ def best_discard(v, table, weights):
 
 
 @kernel
-def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
+def on_sequence(v, k, seat, sequence, n, count, unseen, known):
     """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
     gain = 0.0
     reached = 1.0
-    share = weights[THEN]
     while seat:
-        gain += reached * share * stake(v, seat) * counting.reply(v, seat, sequence, n, count, unseen, known)
+        gain += reached * THEN * stake(v, seat) * counting.reply(v, seat, sequence, n, count, unseen, known)
         reached *= counting.no_fit(v, seat, count, unseen, known)
         seat = counting.able(v, seat + 1)
-    return gain + reached * weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0)
+    return gain + reached * ANSWER * counting.best_answer(v, k, sequence, n, count, 0)
 
 
 @kernel
-def after(v, k, sequence, n, count, unseen, known, weights):
+def after(v, k, sequence, n, count, unseen, known):
     """Return this side's expected later points in this count after ``hand[k]``."""
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
@@ -109,13 +99,13 @@ def after(v, k, sequence, n, count, unseen, known, weights):
             fits += share
             longer = sequence << 4 | r
             made = counting.sequence_points(longer, n + 1, total, 0)
-            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, known, weights)
+            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, known)
             if total == 31:
                 follows = 0.0
             if made > 0:
                 chance = min(1.0, held * share)
                 scoring += chance
-                gained += chance * (mine * weights[NEXT] * made + follows)
+                gained += chance * (mine * NEXT * made + follows)
             else:
                 quiet += share
                 followed += share * follows
@@ -126,27 +116,27 @@ def after(v, k, sequence, n, count, unseen, known, weights):
         gain += nobody * gained
         nobody *= cannot
         seat = then
-    return gain + nobody * (weights[GO] + weights[ANSWER] * counting.best_answer(v, k, sequence, n, count, 0))
+    return gain + nobody * (GO + ANSWER * counting.best_answer(v, k, sequence, n, count, 0))
 
 
 @kernel
-def value_left(v, k, count, weights):
+def value_left(v, k, count):
     """Return the value of the cards left in hand when ``hand[k]`` brings the count to ``count``.
 
     It is fitted: in self-play with some cards drawn at random, by the points that then followed.
     """
     rank = v["hand"][k] >> 2
-    value = weights[LOW] * rank - weights[ACE] * (rank == 0)
+    value = LOW * rank - ACE * (rank == 0)
     fifteen = 0
     for i in range(v["hand_n"]):
         if i != k:
-            value += weights[PAIR] * (v["hand"][i] >> 2 == rank)
+            value += PAIR * (v["hand"][i] >> 2 == rank)
             fifteen |= count + pip(v["hand"][i]) == 15
-    return value + weights[FIFTEEN] * fifteen
+    return value + FIFTEEN * fifteen
 
 
 @kernel
-def best_card(v, weights):
+def best_card(v):
     """Return the legal card of the highest value, of equals the higher."""
     unseen = counting.unseen_ranks(v)
     known = counting.known_of(v)
@@ -161,11 +151,11 @@ def best_card(v, weights):
         count = v["count"] + pip(card)
         now = counting.certain_points(v, k, sequence)
         value = float(now)
-        value += value_left(v, k, count, weights)
+        value += value_left(v, k, count)
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31:
-            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, known, weights)
+            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, known)
         if best == NONE or value > most or (value == most and card > best):
             best = card
             most = value

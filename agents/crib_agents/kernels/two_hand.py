@@ -8,7 +8,7 @@ It pegs by the points now, minus those of the likely reply, plus those of its an
 that the other seat may hold any unseen card, weighted by how often players keep its rank, and
 scores if it can. The rules that beginners learn follow from that: do not lead a five or leave a
 count of 5 or 21 (sixteen cards count ten), do not pair up or build runs cheaply, lead from a pair
-or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the parts.
+or a low card, take pairs when a third is unlikely. Constants below weigh the parts.
 """
 
 from __future__ import annotations
@@ -105,21 +105,16 @@ def discard_by(pair_value):
     return discard
 
 
-HEURISTICS: tuple[tuple[str, float, str], ...] = (
-    ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
-    ("answer", 0.6, "a point we could answer with: less still, for it may play something else"),
-    ("go", 1.0, "the point for a go or last, by how likely the other has no card that fits"),
-    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
-    ("lead", 0.2, "the same for a lead where there is one count: after 31 none comes to use it in"),
-)
-
-# Where the weights hold what: the charts of cribs, how often each rank is kept, `HEURISTICS`.
+# Where the weights hold what: the charts of cribs, then how often each rank is kept.
 KEEPING_RATES = CHARTS * CELLS
-REPLY = KEEPING_RATES + CHARTS * RANKS
-ANSWER = REPLY + 1
-GO = REPLY + 2
-LOW = REPLY + 3
-LEAD = REPLY + 4
+CHARTS_SIZE = KEEPING_RATES + CHARTS * RANKS
+
+# Values in the pegging, in points.
+REPLY = 0.8  # a point the other is likely to peg next costs less than one: it may be wrong
+ANSWER = 0.6  # a point we could answer with: less still, for it may play something else
+GO = 1.0  # the point for a go or last, by how likely the other has no card that fits
+LOW = 0.1  # a card below five is kept, for each pip below: low cards win the go later
+LEAD = 0.2  # the same for a lead where there is one count: after 31 none comes to use it in
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
@@ -168,9 +163,9 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
     no_fit = (1.0 - min(1.0, fits)) ** held
     if quiet > 0.0:
         answers += max(0.0, 1.0 - scoring - no_fit) * quiet_answers / quiet
-    value = weights[ANSWER] * answers - weights[REPLY] * loss
+    value = ANSWER * answers - REPLY * loss
     if go == 0:
-        value += weights[GO] * no_fit
+        value += GO * no_fit
     return value
 
 
@@ -197,9 +192,9 @@ def best_card(v, weights):
         value = float(now)
         low = max(0, 5 - pip(card))
         if v["count"] > 0:
-            value -= weights[LOW] * low
+            value -= LOW * low
         elif v["single_count"]:
-            value -= weights[LEAD] * low
+            value -= LEAD * low
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31 and mine_alone:

@@ -13,7 +13,6 @@ matters, so the tables end some way beyond it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
@@ -106,31 +105,26 @@ MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count 
 POINTS = MOST_POINTS + 1
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """The points of a round: the dealing side's, then the other side's."""
-
-    # float64[80, 80], the probabilities of both sides' points, heels and crib included; where
-    # only the difference counts (T13), one of the two is 0
-    points: Doubles
-    # float64[28, 2, 2], the covariance, after each turn, of their points in the count about what
-    # its mover then expects
-    spread: Doubles
-
-
 @cache
-def load_rounds(score_difference: int, players: int) -> Rounds:
-    """Return the points of a round."""
+def load_rounds(score_difference: int, players: int) -> tuple[Doubles, Doubles]:
+    """Return a round's points, the dealing side's and the other's, and their spread in the count.
+
+    Returns:
+        points: float64[80, 80], the probabilities of both sides' points, heels and crib included;
+            where only the difference counts (T13), one of the two is 0.
+        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
+            about what its mover then expects.
+    """
     held = tables.load(tables.TABLE_TOP_ROUNDS)
     at = score_difference, PLAYERS.index(players)
     counted = held["counted"][at]
-    return Rounds(counted / counted.sum(), held["spread"][at])
+    return counted / counted.sum(), held["spread"][at]
 
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Doubles:
     """Return the probability of winning at a round's end, float64[target + 80, target + 80]."""
-    table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
+    table = solve(load_rounds(score_difference, players)[0], target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
 
@@ -181,17 +175,7 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Doubles:
     """Return the probability of winning within a round, float64[28, target + 80, target + 80]."""
-    return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
-
-
-def round_win_table(score_difference: int, players: int, target: int, turn: int, dealer: int, other: int) -> Doubles:
-    """Return the probability of winning by the points that both sides expect, float64[80, 80]."""
-    points = np.arange(POINTS)
-    a, b = np.broadcast_arrays(points[:, None], points[None, :])
-    if score_difference:
-        a, b = (a - b).clip(0), (b - a).clip(0)
-    table = probabilities(score_difference, players, target) if target else won(POINTS)
-    return smoothed(table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn])
+    return smoothed(probabilities(0, players, target), load_rounds(0, players)[1])
 
 
 def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
@@ -226,14 +210,15 @@ def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
     if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):
         dealer = dealer + view["heels"]  # T3; elsewhere they are in the score
     target = int(view["target"]) if game else 0
-    scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
-    past = max(0, *(score - target for score in scores))  # only the difference matters there
-    table = round_win_table(
-        int(view["score_difference"]),
-        int(view["players"]),
-        target,
-        int(view["turn"]),
-        *(max(0, score - past) for score in scores),
-    )
+    scores = view["scores"][:: 1 if i_deal else -1].astype(np.int64) if game else np.zeros(2, dtype=np.int64)
+    of_dealer, of_other = (scores - max(0, *(scores - target))).clip(0)  # past the target only the difference matters
+    points = np.arange(POINTS)
+    a, b = np.broadcast_arrays(points[:, None], points[None, :])
+    difference, players = int(view["score_difference"]), int(view["players"])
+    if difference:
+        a, b = (a - b).clip(0), (b - a).clip(0)
+    ended = probabilities(difference, players, target) if target else won(POINTS)
+    spread = load_rounds(difference, players)[1][view["turn"]]
+    table = smoothed(ended[of_dealer + a, of_other + b], spread)
     chance = between(table, dealer, other)
     return chance if i_deal else 1.0 - chance

@@ -31,7 +31,7 @@ from crib_env.arrays import Doubles, portable
 from crib_env.engine.hands.records import GAME, MATCH
 from crib_env.engine.jit import kernel
 from crib_env.policy import Views
-from crib_env.rules import PRESETS, TwoHandRules
+from crib_env.rules import LARGEST_MATCH_TARGET, PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
 # skunk, a double skunk. The margin is the points that the loser still needs (H11).
@@ -40,19 +40,11 @@ WON = slice(0, 3)
 WINS = 2  # plainly
 LOSES = 3
 HOYLE = TwoHandRules.preset("hoyle")
-LARGEST_MATCH = 99  # game points that a match can be played to
-
-
-def ending(margin: int) -> int:
-    """Return which of the ways to win a game it is to win by ``margin`` points."""
-    if margin > HOYLE.double_skunk_margin:
-        return 0
-    return 1 if margin > HOYLE.skunk_margin else 2
 
 
 def ended(target: int) -> Doubles:
     """Return float64[target + 1, 6]: the end of a game as one-hot rows, by the winner's margin."""
-    return np.eye(ENDS)[[ending(margin) for margin in range(target + 1)]]
+    return np.eye(ENDS)[[WINS - HOYLE.skunks(margin) for margin in range(target + 1)]]
 
 
 @cache
@@ -116,14 +108,17 @@ def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the probability of winning a match at a game's start (H11), float64[2, 100, 100]."""
+    """Return the probability of winning a match at a game's start (H11), float64[2, 8, 8].
+
+    By role, and by the game points that this seat and the other need.
+    """
     start = max(1, target - preset_with(dealt).for_last)
     table = probabilities(dealt, target, heels)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]
-    found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
+    found = np.zeros((2, LARGEST_MATCH_TARGET + 1, LARGEST_MATCH_TARGET + 1))
     found[:, 0, 1:] = 1.0
-    for mine in range(1, LARGEST_MATCH + 1):
-        for theirs in range(1, LARGEST_MATCH + 1):
+    for mine in range(1, LARGEST_MATCH_TARGET + 1):
+        for theirs in range(1, LARGEST_MATCH_TARGET + 1):
             stakes = match_stakes(found, mine, theirs, game_points(dealt))
             found[0, mine, theirs] = as_pone @ stakes
             found[1, mine, theirs] = as_dealer @ stakes
@@ -147,6 +142,30 @@ def match_stakes(matches: Doubles, mine: int, theirs: int, points: Sequence[int]
     won = [matches[0, max(0, mine - n), theirs] for n in points]
     lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(points)]
     return np.array(won + lost)
+
+
+def after_hands(after: Doubles, deal: Outcomes) -> tuple[Doubles, Doubles]:
+    """Return pone's probability of winning after pone's hand is counted, and after the dealer's.
+
+    Args:
+        after: pone's probability at the start of the next deal, float64[n, n], by the points that
+            pone and the dealer need.
+        deal: the outcomes of deals.
+    """
+    to_make = np.arange(len(after))
+    total = np.convolve(deal.dealer_hand, deal.crib)
+    by_total, by_crib = (
+        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(probabilities))
+        for probabilities in (total, deal.crib)
+    )
+    pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
+    before_crib = np.asarray(by_crib).copy()
+    pone[0], pone[1:, 0] = 1.0, 0.0
+    before_crib[:, 0] = 0.0
+    before_crib[0] = 1.0
+    for n, chance in enumerate(deal.pone_hand):
+        dealer += chance * before_crib[(to_make - n).clip(0)]
+    return pone, dealer
 
 
 # The fields of a view that decide its win table; views equal in these share one.
@@ -185,7 +204,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
     keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
     for key, rows in group_rows(keys):
         dealt, target, heels, episode, match_target, mine, theirs = key
-        left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
+        left = [max(1, match_target - won) for won in (mine, theirs)]
         yield win_table(dealt, target, episode, *left, heels), rows
 
 

@@ -6,20 +6,19 @@ networks' values, in two-hand games.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, void
 
 from crib_agents.data.tables import FOLDER
 from crib_agents.files import name_of
-from crib_agents.honours import FOR_POINTS, group_rows
+from crib_agents.honours import FOR_POINTS
 from crib_agents.learned import two_hand
-from crib_agents.learned.network import LearnedFamily, join, offset_of_rules
+from crib_agents.learned.network import join, offset_of_rules
 from crib_agents.learned.weights import FAMILIES, Weights
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
@@ -29,7 +28,6 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.policy import Act, Actions, CompiledAgent, Views, check_rng, one_or_many
 from crib_env.rules import Rules
-from crib_env.supported_rules import refuse_views
 
 SHIPPED = FOLDER / "learned"
 
@@ -56,17 +54,6 @@ def values_entry(name: str) -> Entry:
                 write_values(v, table, weights[at:], values[k])
 
     return write_all
-
-
-def by_rules(
-    agent: MonteCarloAgent, views: Views, family: LearnedFamily
-) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
-    """Yield the nets that an agent has for the rules of views, and the indices of those views."""
-    refuse_views(agent, views)
-    for _, rows in group_rows(np.stack([views[field] for field in family.fields], axis=1)):
-        key = int(plain(family.rules_key)(views[rows[0]]))
-        fitting = [w for w in agent.sets if w.family == family.name and w.key() == key]
-        yield fitting[-1], rows
 
 
 class MonteCarloAgent(CompiledAgent):
@@ -106,9 +93,17 @@ class MonteCarloAgent(CompiledAgent):
         return cls([Weights.load(path)], name or name_of(path))
 
     def save(self, path: str | Path) -> None:
-        """Write its nets, which are for one set of rules, to a file that `load_agent` reads."""
-        (weights,) = self.sets
-        weights.save(path)
+        """Write its nets, which are for one set of rules, to a file that `load_agent` reads.
+
+        Raises:
+            ValueError: it has nets for several sets of rules.
+        """
+        if len(self.sets) != 1:
+            raise ValueError(
+                f"a file holds the nets of one set of rules, and {self.name} has {len(self.sets)}: "
+                "save one with agent.sets[i].save(path)"
+            )
+        self.sets[0].save(path)
 
     @one_or_many
     def action_values(self, views: Views) -> Doubles:
@@ -170,9 +165,9 @@ class MixedAgent(MonteCarloAgent):
             ValueError: see `act`.
         """
         values = self.action_values(views)
-        temperatures = np.empty((len(views), 1))
-        for weights, rows in by_rules(self, views, two_hand.FAMILY):
-            temperatures[rows] = weights.temperature
+        of_rules = {one.key(): one.temperature for one in reversed(self.sets)}  # the first, as kernels take
+        key = plain(two_hand.FAMILY.rules_key)
+        temperatures = np.array([of_rules[int(key(view))] for view in views]).reshape(-1, 1)
         below = values - np.nanmax(values, axis=1, keepdims=True)
         odds = np.nan_to_num(np.exp(below / temperatures), nan=0.0)
         found: Doubles = odds / odds.sum(axis=1, keepdims=True)

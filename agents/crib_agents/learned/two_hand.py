@@ -29,7 +29,7 @@ from crib_agents.expert.discard import after_shift, between
 from crib_agents.kernels.two_hand import discard_by
 from crib_agents.knowledge import deal_points
 from crib_agents.knowledge.deal_points import COUNT_SIZE
-from crib_agents.knowledge.winning import win_table
+from crib_agents.knowledge.winning import after_hands, win_table
 from crib_agents.learned import network
 from crib_agents.learned.many_hand import highest
 from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFamily, Net
@@ -83,7 +83,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
     # By both's points to make, pone's chance.
     after = win_table(dealt, target, GAME, heels=heels)[0]
-    known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
+    known += [after_hand.ravel() for after_hand in after_hands(after, deal)]
     found = np.concatenate(known)
     found.setflags(write=False)
     return found
@@ -95,24 +95,6 @@ def _lumped(table: Doubles) -> Doubles:
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
     np.add.at(found, (rows[:, None], columns[None, :]), table)
     return found
-
-
-def _after_hands(after: Doubles, deal: deal_points.Outcomes) -> tuple[Doubles, Doubles]:
-    """Return pone's probabilities after this seat's hand is counted, by points to make."""
-    to_make = np.arange(len(after))
-    total = np.convolve(deal.dealer_hand, deal.crib)
-    by_total, by_crib = (
-        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(probabilities))
-        for probabilities in (total, deal.crib)
-    )
-    pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
-    before_crib = np.asarray(by_crib).copy()
-    pone[0], pone[1:, 0] = 1.0, 0.0
-    before_crib[:, 0] = 0.0
-    before_crib[0] = 1.0
-    for n, chance in enumerate(deal.pone_hand):
-        dealer += chance * before_crib[(to_make - n).clip(0)]
-    return pone, dealer
 
 
 @kernel
@@ -260,17 +242,16 @@ MY_REST, THEIR_REST = range(2)  # its outputs: points still to come
 
 
 @kernel
-def card_points(v, table, weights, seen, now, mine, theirs):
-    """Write both seats' points for each card; return how many ranks can be played."""
+def card_values(v, table, weights, seen, now, values):
+    """Write the value of playing each card held; return how many ranks can be played."""
     places = stack.ints(MOST_INPUTS)
-    values = stack.floats(MOST_INPUTS)
+    inputs = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
     sequence = counting.sequence_of(v)
     ranks = 0
     choices = 0
     for k in range(HAND - 1, -1, -1):
-        mine[k] = UNLIKELY
-        theirs[k] = 0.0
+        values[k] = UNLIKELY
         now[k] = 0
         if v["legal"] >> k & 1:
             rank = v["hand"][k] >> 2
@@ -278,32 +259,21 @@ def card_points(v, table, weights, seen, now, mine, theirs):
                 ranks |= 1 << rank
                 choices += 1
                 now[k] = counting.certain_points(v, k, sequence)
-                mine[k] = float(now[k])
+                values[k] = float(now[k])
     if choices > 1:
         net = int(weights[PEGGING])
         before = stack.floats(WIDEST)
         hidden = stack.floats(WIDEST)
         observe(v, table, seen)
-        shared = put_state(seen, READ, places, values)
-        network.begin(weights, net, places, values, shared, before)
+        shared = put_state(seen, READ, places, inputs)
+        network.begin(weights, net, places, inputs, shared, before)
         for k in range(v["hand_n"]):
-            if mine[k] != UNLIKELY:
-                n = card_inputs(v, seen, k, places, values, shared)
-                network.go_on(before, weights, net, places, values, shared, n, hidden)
+            if values[k] != UNLIKELY:
+                n = card_inputs(v, seen, k, places, inputs, shared)
+                network.go_on(before, weights, net, places, inputs, shared, n, hidden)
                 network.finish(weights, net, hidden, expected)
-                mine[k] += expected[MY_REST]
-                theirs[k] = expected[THEIR_REST]
-    return choices
-
-
-@kernel
-def card_values(v, table, weights, seen, now, values):
-    """Write the value of playing each card held; return how many ranks can be played."""
-    theirs = stack.floats(HAND)
-    choices = card_points(v, table, weights, seen, now, values, theirs)
-    for k in range(HAND):
-        if values[k] != UNLIKELY:
-            values[k] -= theirs[k]
+                values[k] += expected[MY_REST]
+                values[k] -= expected[THEIR_REST]
     return choices
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.adapters.agent_wrappers import Timed
-from crib_agents.expert.table_top import BUDGETS, TableTopExpert
+from crib_agents.expert import DEEPEST, ExpertAgent
 from crib_agents.loading import TEXT, TakesAgents
 from crib_play.replay import write_replay
 from pydantic import Field
@@ -85,7 +85,7 @@ class Settings(TakesAgents):
     pairs: types.Count = 2000
     seed: types.Seed = 1
     games: bool = True
-    budget: Annotated[types.Whole, Field(ge=1, le=len(BUDGETS))] | None = None
+    budget: Annotated[types.Whole, Field(ge=1, le=DEEPEST)] | None = None
     adjust: Adjust = "auto"
     duplicate: bool = True
     json: types.NewFile | None = None
@@ -94,7 +94,7 @@ class Settings(TakesAgents):
     def agent(self, name: str) -> Agent:
         """Return an agent by its name on the command line."""
         if name == "expert" and self.budget is not None:
-            return TableTopExpert(self.budget)
+            return ExpertAgent(self.budget)
         return self.load_agent(name)
 
 
