@@ -96,6 +96,7 @@ def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
     """Let episodes just begun start from ``scores``; heels already turned stay on top (T3)."""
     heels = states["scores"] - states["start"]
     states["start"][:, : np.shape(scores)[-1]] = scores
+    states["scores_before"] = states["start"]
     states["scores"] = states["start"] + heels
     if "rear" in (states.dtype.names or ()):
-        states["rear"] = states["scores"]
+        states["rear_before"] = states["rear"] = states["scores"]

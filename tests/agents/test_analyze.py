@@ -29,7 +29,7 @@ from crib_env.policy import ask_agent, find_agent
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
-LINE = "hoyle game #1 d1 m0 discard QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
+LINE = "hoyle game #1 d1 0/0 QSQC4STDQHAH/3HTH6D5CJD7H 7C -"
 
 
 RNG = np.random.default_rng(0)

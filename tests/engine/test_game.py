@@ -85,6 +85,7 @@ def test_reset_takes_decks_dealer_and_scores() -> None:
     assert (game.dealer, game.seat, game.scores, game.deals) == (1, 0, (10, 20), 1)
     assert game.legal_actions == [0, 2, 4, 6, 8]
     assert not game.events  # three for last (F1) are not pegged on top of given scores
+    assert Game.from_notation(game.notation()) == game
     before = game.states.tobytes()
     for wrong in ({"dealer": 2}, {"decks": [[1]]}, {"scores": (61, 0)}, {"seed": -1}, {"deck": 1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -95,9 +96,10 @@ def test_reset_takes_decks_dealer_and_scores() -> None:
 def test_repr_shows_unreachable_positions() -> None:
     game = made("six-card game")
     game.states["scores"] = 100, 100
-    assert " 0-100/0-100" in repr(game)
-    with pytest.raises(ValueError, match="not a position"):
+    with pytest.raises(ValueError, match="not a position of a game: see its scores"):
         game.notation()
+    game.states["scores_before"] = 121, 100
+    assert " 121/100 " in repr(game)
 
 
 @every_kind

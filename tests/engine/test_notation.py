@@ -18,11 +18,12 @@ from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
 
 # A position of each phase and game, as one line of text.
-LAYING = "hoyle game #1 d1 m0 discard QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
-PLAYING = "hoyle game #2 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60"
+LAYING = "hoyle game #1 d1 0/0 QSQC4STDQHAH/3HTH6D5CJD7H 7C -"
+PLAYING = "hoyle game #2 d1 31/58 5H(6C)7D8S(9C)KD/AC(2C)3C(4C)TS6D JC 5HTSKD6D rear=27/58"
 DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
-TABLE = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
-THREE = "three_hand game #1 d1 m1 pegging 4h(TH)AD2S3c/6C9D(KD)tdAS/4D5h9hAC(JD) QD 3D 9H4HTD5H3C| 0-2/0-0/0-0"
+TABLE = f"table_top game #2 d0 20/29 {DECK} ...../..7H../..2C../.8H.../..... 4S"
+FULL = "hoyle deal #1 d1 0/0 8C4H5H9D(AD)(AC)/(4D)6CTH9HKD(2S) TD 4H6C5H9H8CTH9DKD"
+THREE = "three_hand game #1 d1 0/0/0 4H(TH)AD2S3C/6C9D(KD)TDAS/4D5H9HAC(JD) QD 3D 9H4HTD5H3C"
 
 HOUSE = dataclasses.replace(PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3)
 # Rules, episode, players: every family and every kind of episode.
@@ -44,7 +45,7 @@ GAMES: list[tuple[Rules, str, int]] = [
 
 @pytest.mark.parametrize(("rules", "episode", "players"), GAMES)
 def test_notation_round_trips_every_position(rules: Rules, episode: str, players: int) -> None:
-    """All but the pile's places beyond its end and points already paid, which no rule reads."""
+    """All but points already paid, and what no rule reads: see `canonical`."""
     draw = random.Random(1)
     game = Game(rules, players=players, episode=episode, seed=1)
     for _ in range(100):  # short episodes to their end
@@ -56,7 +57,7 @@ def test_notation_round_trips_every_position(rules: Rules, episode: str, players
         assert canonical(back.state).tobytes() == kept.tobytes()
         assert back[1:] == (game.rules, episode, players)
         assert format_state(*back[:3]) == text
-        for name in set(kept.dtype.names) - {"pile", "gain"}:
+        for name in set(kept.dtype.names) - {"pile", "gain", "start"}:
             assert np.array_equal(game.states[name], kept[name]), name
         if "pile" in kept.dtype.names:
             n = kept["pile_n"][0]
@@ -71,9 +72,12 @@ def test_parse_state_reads_positions_written_by_hand() -> None:
     assert (s["dealer"], s["to_move"], s["phase"], s["deals"]) == (1, 0, 1, 2)
     assert s["count"] == 0
     assert (s["pile_n"], s["pile_from"], s["pile_seats"]) == (4, 4, 0b01000100)
-    assert s["scores"].tolist() == [34, 60]
-    assert s["rear"].tolist() == [30, 58]
+    assert s["scores"].tolist() == [31, 64]  # two for heels, 15 and 31
+    assert s["rear"].tolist() == [27, 62]
     assert s["winner"] == -1
+    won = FULL.replace("0/0", "118/120").replace("4H6C5H9H8CTH9DKD", "4H6C5H")
+    over = parse_state(won).state[0]
+    assert (over["over"], over["winner"], over["scores"].tolist()) == (1, 0, [121, 120])
     assert format_state(*parse_state(PLAYING)[:3]) == PLAYING
     assert format_state(*parse_state(LAYING)[:3]) == LAYING
     assert parse_state(LAYING).state["phase"][0] == DISCARD
@@ -122,38 +126,42 @@ def test_write_rejects_unreachable_record_naming_fields() -> None:
         (LAYING, "hoyle", "hoyle[aim=3]", "no field 'aim'"),
         (LAYING, " game", " round", "episode must be one of 'deal', 'game', 'match'"),
         (LAYING, "d1", "d2", "dealer must be d0 to d1, got 'd2'"),
-        (LAYING, " discard ", " cut ", "one of 'discard', 'pegging', 'over', got 'cut'"),
-        (LAYING, "7H 7C", "7H", "has at least 10 fields"),
+        (LAYING, "7H 7C", "7H", "has rules, episode, deal, dealer, scores, hands, starter, pile: 'hoyle game"),
         (LAYING, "QSQC4S", "QSQC", "seat 0's hand must be 6 cards"),
         (LAYING, "QSQC4S", "QSQC7C", "7C given more than once"),
-        (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
-        (LAYING, " discard ", " pegging ", "phase must be discard after these cards"),
-        (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
-        (LAYING, "0-0/0-0", "9-7/0-0", "and then the front one, at most 121, got '9-7/0-0'"),
-        (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
-        (LAYING, "0-0/0-0", "0-0/0-0 rng=1.2.3", "rng must be four hexadecimal words"),
-        (LAYING, "0-0/0-0", "0-0/0-0 luck=1", "'luck' is no field of this position"),
-        (PLAYING, "5HTSKD6D|", "5HTSKD6D", "pile must be 5HTSKD6D. after these cards"),
-        (TABLE, " turn ", " discard ", "phase must be one of 'turn', 'over', got 'discard'"),
+        (LAYING, "QSQC4S", "qsQC4S", "6 cards, such as 7D, or .6C. discarded; got 'qs"),
+        (LAYING, "7C -", "- -", "the starter must be one card, got '-'"),
+        (LAYING, "0/0", "0-0", "scores must be two whole numbers such as 3/5, got '0-0'"),
+        (LAYING, "7C -", "7C - rear=9/0", "rear pegs are not past the front ones, 0/0: got 9/0"),
+        (LAYING, "7C -", "7C - rng=1.2.3", "rng must be four hexadecimal words"),
+        (LAYING, "7C -", "7C - luck=1", "'luck' is no field of this position"),
+        (LAYING, "7C -", "7C - rear=0/0 rear=0/0", "'rear' is given twice"),
+        (LAYING, "7C -", "7C - players=3", "has 2 players, got players=3"),
+        (PLAYING, "5HTSKD6D", "5H10SKD6D", "pile must be cards such as 5HTS, or - for none, got '5H10S"),
         (TABLE, "..2C..", "..3C..", "must hold the first cards of the deck"),
         (TABLE, "4S7H8H", "4S7H", "28 cards and the starter, got 28"),
-        (TABLE, " turn ", " over ", "nobody has won"),
-        (TABLE, "20/29", "20/29 games=1/0", "'games' is no field of this position"),
+        (TABLE, ".....", "....", "five rows of five cells, a card or '.'; got '..../"),
+        (TABLE, ".... 4S", ".... 4S games=1/0", "'games' is no field of this position"),
         # Lines that can be read, of positions that no game reaches.
-        (PLAYING, "m0", "m1", "mover must be m0"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat discards two cards"),
-        (PLAYING, "5HTSKD6D|", "TS5HKD6D|", "seat 1 used TS when seat 0 was to move"),
-        (PLAYING, " pegging ", " over ", "the episode goes on"),
-        (PLAYING, "58-60", "60-60", "rear pegs must be at 30/58"),
-        (PLAYING, "30-34", "30-121", "a game goes on below 121 points"),
-        (PLAYING, "58-60", "58-60 gain=2/0", "a position does not hold points already paid"),
-        (PLAYING, "#2", "#1", "do not follow from start=0/0"),
+        (LAYING, "5CJD7H", "(5C)(JD)7H", "move 1 of 2 is not allowed: 5C .action 16. is not held: player_0 holds"),
+        (PLAYING, "5H(6C)7D8S(9C)KD", "5H(6C)7D8S9CKD", "each seat discards 2 before a card is played"),
+        (PLAYING, "5H(6C)7D8S(9C)KD", "(5H)(6C)7D8S9CKD", "move 5 of 8 is not allowed: 5H .action 18. is not held"),
+        (PLAYING, "5HTSKD6D", "TS5HKD6D", "move 5 of 8 is not allowed: TS .action 39. is not held: player_0 holds 5H"),
+        (PLAYING, "5HTSKD6D", "KDTS8S6D", "move 8 of 8 is not allowed: 6D .* from 28 to 34, past 31"),
+        (PLAYING, "31/58", "31/121", "no deal follows 31/121 in a game to 121"),
+        (PLAYING, "31/58", "31/120", "the episode is over after 4 of the line's 8 moves"),
         (PLAYING, " game ", " deal ", "an episode of one deal has no deal #2"),
-        (LAYING, "0-0/0-0", "0-1/0-0", "before this first deal they would have been 1/0"),
+        (PLAYING, "rear=27/58", "games=1/0", "a side has at most 0 games, got 1/0"),
         (TABLE, "...../..7H../..2C../.8H.../..... 4S", "....8H/..7H../..2C../...../..... 4S", "touches no card"),
-        (TABLE, "...../..7H../..2C../.8H.../..... 4S", "...../..7H../..2C../...../..... 8H4S", "crib must be 4S8H"),
+        (
+            TABLE,
+            "...../..7H../..2C../.8H.../..... 4S",
+            "...../..7HAD./..2C../...../..... 4S8H6C",
+            "move 5 of 5 .* owes the crib no more",
+        ),
+        (TABLE, "20/29", "145/29", "no deal follows 145/29 in a game to 121"),
         (THREE, " QD 3D ", " - 3D ", "1 cards are dealt to the crib"),
-        (THREE, "0-2/0-0/0-0", "0-2/0-0/0-0 games=3/0/0", "are not the games won of"),
+        (FULL, " deal ", " game ", "the deal is over after move 12 of 12, but the game is not: write its next deal"),
     ],
 )
 def test_parse_state_rejects_invalid_and_impossible_lines_naming_the_fault(
@@ -243,24 +251,22 @@ def test_parse_state_mutated_line_is_rejected_or_sound() -> None:
 
 def test_t9_parse_state_takes_a_tie_past_the_target() -> None:
     """Another round is played, so no side has won; `reset` lets no game begin there."""
-    line = TABLE.replace("#2", "#9").replace("20/29", "145/145")
+    line = TABLE.replace("20/29", "145/145")
     tied = parse_state(line)
     assert not tied.state["over"][0]
     assert format_state(tied.state, tied.rules, tied.episode) == line
 
 
-def test_parse_state_rejects_game_points_without_won_games() -> None:
-    line = PLAYING.replace(" game #2", " match #4")
-    assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [[4, 5]]
-    with pytest.raises(ValueError, match="take 4 games before deal #4"):
-        parse_state(f"{line} games=6/6")
-    with pytest.raises(ValueError, match="game points of a match to 7 that goes on"):
+def test_parse_state_reads_games_won_before_the_deal() -> None:
+    line = PLAYING.replace(" game ", " match ")
+    assert parse_state(f"{line} games=4/5").state["match_score"].tolist() == [[4, 5]]
+    with pytest.raises(ValueError, match="a side has at most 6 games, got 7/0"):
         parse_state(f"{line} games=7/0")
 
 
 def test_table_top_heels_are_paid_with_the_first_turn() -> None:
     jack = DECK[:-2].replace("JS", "2C") + "JS"
-    line = f"table_top game #1 d1 m0 p2 turn {jack} ...../...../..JS../...../..... - 0/2"
+    line = f"table_top game #1 d1 0/0 {jack} ...../...../..JS../...../..... -"
     assert parse_state(line).state["gain"].tolist() == [[0, 2]]
     env = table_top_v0.raw_env(reward="points")
     env.set_position(line)
@@ -294,8 +300,7 @@ def test_phase_environment_rejects_positions_of_its_policys_phase() -> None:
     pegging = played(pegging_v0, 0)
     line = pegging.notation()
     pegging.set_position(line)
-    hands = line.split()[6].translate(str.maketrans("", "", "()"))
-    undiscarded = " ".join([*line.split()[:5], "discard", hands, *line.split()[7:]])
+    undiscarded = line.translate(str.maketrans("", "", "()"))
     parse_state(undiscarded)  # reachable in the engine, not by the environment's seats
     with pytest.raises(ValueError, match="plays that phase of the deal itself"):
         pegging.set_position(undiscarded)

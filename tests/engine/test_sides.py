@@ -137,7 +137,7 @@ def test_reset_takes_scores_of_three() -> None:
     game.reset(scores=(1, 2, 3))
     assert game.scores == (1, 2, 3)
     assert Game.from_notation(game.notation()) == game
-    assert "start=1/2/3" in game.notation()
+    assert " 1/2/3 " in game.notation()
     batch = GameBatch(SHORT, 2)
     batch.reset(scores=(1, 2, 3))
     assert batch.states["scores"][:, :3].tolist() == [[1, 2, 3]] * 2
@@ -148,11 +148,11 @@ def test_reset_takes_scores_of_three() -> None:
 def test_parse_state_rejects_another_number_of_sides() -> None:
     line = Game("three_hand", seed=1).notation()
     assert Game.from_notation(line).players == 3
-    with pytest.raises(ValueError, match="pegs must be given for 3 seats"):
-        Game.from_notation(line.replace("0-0/0-0/0-0", "0-0/0-0"))
-    with pytest.raises(ValueError, match="start must be three whole numbers such as 3/5/7"):
-        Game.from_notation(f"{line} start=1/2")
-    with pytest.raises(ValueError, match="hands must be of three or four seats"):
+    with pytest.raises(ValueError, match="scores must be three whole numbers such as 3/5/7"):
+        Game.from_notation(line.replace("0/0/0", "0/0"))
+    with pytest.raises(ValueError, match="rear must be three whole numbers"):
+        Game.from_notation(f"{line} rear=1/2")
+    with pytest.raises(ValueError, match="hands must be given for 3 seats"):
         Game.from_notation(line.replace("/6H2H2C7D4H", ""))
 
 

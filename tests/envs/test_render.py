@@ -293,7 +293,7 @@ def table_top_text(position: str, seat: int, events: Sequence[Event] = ()) -> st
 
 
 def test_table_top_shows_the_layout_with_its_lines_values_so_far() -> None:
-    position = f"table_top game #2 d0 m1 p2 turn {DECK} ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
+    position = f"table_top game #2 d0 20/29 {DECK} ...../..7H../..2C8H./.KC6CAD./..... 4S"
     text = table_top_text(position, 1)
     assert text.splitlines()[0] == ("table_top_v0, table_top to 121, 2 players, round 2 dealt by player_0")
     assert text.splitlines()[2:9] == [
@@ -309,7 +309,7 @@ def test_table_top_shows_the_layout_with_its_lines_values_so_far() -> None:
 
 
 def test_t5_open_cells_carry_their_numbers_for_the_seat_to_move() -> None:
-    position = f"table_top game #1 d1 m0 p2 turn {DECK} ...../...../..2C../...../..... - 0/0"
+    position = f"table_top game #1 d1 0/0 {DECK} ...../...../..2C../...../..... -"
     text = table_top_text(position, 0)
     grid = " ".join(row.partition("|")[0] for row in text.splitlines()[2:7])
     assert re.findall(r"\b\d+\b", grid) == ["6", "7", "8", "11", "13", "16", "17", "18"]
@@ -320,7 +320,7 @@ def test_t5_open_cells_carry_their_numbers_for_the_seat_to_move() -> None:
 
 
 def test_t6_owed_crib_cards_are_shown() -> None:
-    position = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
+    position = f"table_top game #2 d0 20/29 {DECK} ...../..7H../..2C../.8H.../..... 4S"
     text = table_top_text(position, 0)
     assert line(text, "owed") == "player_0 2, player_1 1 of 4 crib cards"
     assert line(text, "crib") == "?? of the rows"
@@ -328,7 +328,7 @@ def test_t6_owed_crib_cards_are_shown() -> None:
 
 
 def test_t7_partners_who_confer_see_each_others_cards() -> None:
-    position = f"table_top game #1 d0 m3 p4 turn {DECK} ...../..7H../..2C../.AD6C../..... 4S8HKC 0/0"
+    position = f"table_top game #1 d0 0/0 {DECK} ...../..7H../..2C../.AD6C../..... 4S8HKC players=4"
     shown = [table_top_text(position, seat) for seat in range(4)]
     assert "player_3 (columns) to move, whose card is 5S" in shown[1]
     assert "player_3 (columns) to move 5S: " in shown[3]
@@ -342,7 +342,7 @@ def test_t7_partners_who_confer_see_each_others_cards() -> None:
 
 
 def test_c3_t3_table_top_calls_name_the_side() -> None:
-    position = f"table_top game #1 d1 m0 p2 turn {DECK} ...../...../..2C../...../..... - 0/0"
+    position = f"table_top game #1 d1 0/0 {DECK} ...../...../..2C../...../..... -"
     events = (Event(1, 2, "heels", tuple(parse_cards("JH"))),)
     text = table_top_text(position, 0, events)
     assert line(text, "calls") == "columns: heels for two (JH)"
@@ -353,7 +353,7 @@ def test_t2_future_cards_are_hidden(rules: str, players: int) -> None:
     draw = random.Random(players)
     deck = [format_card(card) for card in draw.sample(range(52), 29)]
     game = Game.from_notation(
-        f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} ...../...../..{deck[28]}../...../..... - 0/0"
+        f"{rules} round #1 d0 0/0 {''.join(deck)} ...../...../..{deck[28]}../...../..... - players={players}"
     )
     while not game.over:
         to_come = set(deck[int(game.states["turn"][0]) + 1 : 28])

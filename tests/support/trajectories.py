@@ -24,6 +24,7 @@ import numpy as np
 from checkout import DATA
 from crib_env import agent_names, find_agent, sample_legal
 from crib_env.rules import PRESETS
+from first_notation import describe
 from not_played import plays
 
 FILE = DATA / "trajectories.json"
@@ -131,8 +132,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             digest.update(observation["action_mask"].tobytes())
             digest.update(f"{seat} {reward} {env.scores} {env.events}".encode())
             if over:
-                # Without the field of the first version for points already paid.
-                position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
+                position = describe(env.game).replace(" pegging ", " play ")
                 if env.game.rules == PRESETS["five_card"]:
                     position = re.sub(r"(?<= games=)\S+", games_by_skunks(env.scores), position)
                 # The first version wrote -0.0 where side 1 was rewarded with nothing.

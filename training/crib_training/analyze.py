@@ -3,7 +3,7 @@ r"""The value of every choice in a position, best first.
     crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
     crib analyze "6D 4S 9C" --discarded "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
     crib analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
-    crib analyze --notation "three_hand game #1 d1 m0 pegging ..."
+    crib analyze --notation "three_hand game #1 d1 0/0/0 ..."
 
 The first form is a hand about to discard; the second (with ``--discarded`` and ``--starter``) a
 hand about to play a card, the other seat's cards in the pile in brackets; the third (with

@@ -17,14 +17,12 @@ from crib_env.engine.hands.text import hand_of, render, why_illegal
 from crib_env.engine.hands.transitions import begin_episode, expected_kernels, step, tally_column
 from crib_env.engine.hands.views import view_kernel
 from crib_env.engine.record import array_of
-from crib_env.rules import HandRules
 
 
 def hands_family(
     name: str,
     size: records.Sizes,
     *,
-    rules: type[HandRules],
     sides: Mapping[int, tuple[int, ...]],
     episodes: tuple[str, ...],
     encode: Kernel,
@@ -65,7 +63,7 @@ def hands_family(
         hidden_card=lambda state: int(state["starter"]),
         why_illegal=why_illegal,
         text=render,
-        notation=hands_notation(rules, size, episodes),
+        notation=hands_notation(crib=size.crib > 0),
         worst_loss=worst_loss,
         draw=draw,
         closing=closing,

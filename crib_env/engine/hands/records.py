@@ -99,6 +99,10 @@ def state_record(size: Sizes) -> Dtype:
         ("scores", size.seats),  # by side
         ("rear", size.seats),  # the rear peg: the score before the last points (H12)
         ("match_score", size.seats),  # game points (H11, M11)
+        # The same three before this deal: notation writes these, and the moves since.
+        ("scores_before", size.seats),
+        ("rear_before", size.seats),
+        ("match_score_before", size.seats),
         ("start", size.seats),  # scores at the start of the episode
         ("gain", size.seats),  # points pegged since the caller last cleared them
         "winner",  # the side that has won the present game, or NONE

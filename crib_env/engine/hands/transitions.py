@@ -103,6 +103,9 @@ def deal(s, rules, decks):
     for seat in range(seats(s)):
         s["held"][seat] = (1 << rules["dealt"]) - 1 if seat < players else 0
         s["discarded"][seat] = 0
+        s["scores_before"][seat] = s["scores"][seat]
+        s["rear_before"][seat] = s["rear"][seat]
+        s["match_score_before"][seat] = s["match_score"][seat]
 
 
 @kernel

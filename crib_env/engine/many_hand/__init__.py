@@ -11,7 +11,6 @@ from crib_env.engine.hands.features import MANY as FEATURES
 from crib_env.engine.hands.features import write_features_of_many
 from crib_env.engine.hands.picture import draw_many
 from crib_env.engine.hands.records import Sizes
-from crib_env.rules import ManyHandRules
 
 SIZES = Sizes(seats=4, hand=5, discards=1, pile=16, crib=1)
 SEATS = SIZES.seats
@@ -21,7 +20,6 @@ CRIB_SLOT = SEATS * HAND  # where the card dealt to the crib is (M2)
 FAMILY = hands_family(
     "many_hand",
     SIZES,
-    rules=ManyHandRules,
     sides={3: (0, 1, 2), 4: (0, 1, 0, 1)},
     episodes=("deal", "game", "match"),
     encode=encode_many,

@@ -45,6 +45,7 @@ TABLE_TOP = record(
     "crib_n",
     ("owed", SEATS),  # cards the seat must still lay in the crib (T6)
     ("scores", 2),  # by side
+    ("scores_before", 2),  # before this round and its heels: notation writes these
     ("start", 2),  # scores at the start of the episode, before its first heels
     ("gain", 2),  # points scored since the caller last cleared them
     "winner",  # the side that won the game, or NONE

@@ -74,6 +74,8 @@ def deal(s, rules, decks, log):
     starter = s["deck"][records.TURNS]
     s["layout"][records.CENTRE] = starter
     s["placed"] = 1 << records.CENTRE
+    for side in range(2):
+        s["scores_before"][side] = s["scores"][side]
     points = heels_points(rules, starter)
     if points:  # T3; where only the difference scores, the count adds it (T13)
         side = rules["side_of"][s["dealer"]]

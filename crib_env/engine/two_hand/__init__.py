@@ -8,7 +8,6 @@ from crib_env.engine.hands.features import TWO as FEATURES
 from crib_env.engine.hands.features import write_features_of_two
 from crib_env.engine.hands.picture import draw_two
 from crib_env.engine.hands.records import Sizes
-from crib_env.rules import TwoHandRules
 
 SIZES = Sizes(seats=2, hand=6, discards=2, pile=8, crib=0)
 HAND = SIZES.hand
@@ -17,7 +16,6 @@ PILE = SIZES.pile
 FAMILY = hands_family(
     "two_hand",
     SIZES,
-    rules=TwoHandRules,
     sides={2: (0, 1)},
     episodes=("deal", "game", "match", "pegging"),
     encode=encode_two,
