@@ -45,6 +45,25 @@ def test_play_pairs_deals_are_the_same_beside_games(capsys: pytest.CaptureFixtur
     assert message in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", ["", " --no-games"])
+def test_evaluate_one_pair_has_no_interval(words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    more = evaluated(f"greedy random --pairs 1{words}", tmp_path)["margin_per_deal"]
+    assert more["ci95"] is None
+    shown = capsys.readouterr().out
+    assert ("greedy makes" in shown) == bool(words)
+    assert "±" not in shown
+
+
+def test_evaluate_without_duplicates_notes_the_adjusted_figure(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = evaluated("greedy random --no-games --no-duplicate --pairs 20", tmp_path)
+    more, shown = found["adjusted"]["margin_per_deal"], capsys.readouterr().out
+    assert more != found["margin_per_deal"]
+    assert f"greedy makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal more than random" in shown
+    assert "| role" not in shown  # the plain points by phase
+
+
 def test_evaluate_adjusts_deals_without_games() -> None:
     agents = find_agent("rule_based"), find_agent("greedy")
     env = find_env("five_card_v0")
