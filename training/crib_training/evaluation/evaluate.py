@@ -67,13 +67,14 @@ class Settings(TakesAgents):
         seed: fixes all random numbers.
         games: play whole games and single deals; without it, only single deals, in a fraction of
             the time.
-        budget: search depth of `expert` at Table Top; by default 3.
+        budget: search depth of `expert` at Table Top; by default 3; not with a language model.
         adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
             compiled, since those can play more games in the same time.
         duplicate: play both games of a pair with the same deals. Without it, every game has its own
             deals, for opponents who must not see cards twice, and only adjusted figures are shown.
         json: a file to write the result to as well.
-        replay: a file to write one of the games to, to watch in a browser.
+        replay: a file to write another game between the two to, to watch in a browser; not with a
+            language model.
     """
 
     first: types.AgentName
@@ -199,6 +200,9 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
         raise ValueError(
             "a language model plays whole games on duplicate deals: leave out --no-games and --no-duplicate"
         )
+    for option in ("budget", "replay"):
+        if getattr(settings, option) is not None:
+            raise ValueError(f"a match of a language model takes no --{option}: leave it out")
     folder = (settings.json or DEFAULT).with_suffix(".games")
     if folder == settings.json:
         raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
