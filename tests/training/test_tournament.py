@@ -89,6 +89,14 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
+@pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
+def test_setup_auto_adjusts_one_phase_of_compiled_agents(env: str) -> None:
+    """As `crib evaluate` does: beside the other phase's default policy, no agent is compiled."""
+    setup = Setup(("greedy", "rule_based"), env=env, chunk=2)
+    (chunk,) = setup.chunks(0, 1, 2)
+    assert "won_correction" in setup.play(chunk)["games"]
+
+
 # ---------------------------------------------------------------- the same for any workers
 
 

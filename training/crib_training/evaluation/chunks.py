@@ -191,7 +191,7 @@ class Setup:
             (_referee(self, *both, game, 0), _referee(self, *both[::-1], game, 1)) for game in range(self.sides)
         ]
         players = [field_agent(*pair, self.move_seconds, 0, place) for place, pair in enumerate((both, both[::-1]))]
-        reference = chosen_reference(rules, players, self.adjusted)
+        reference = chosen_reference(rules, [loading.in_phase(maker, one) for one in players], self.adjusted)
         played = {}
         for number, episode in enumerate((self.episode, loading.shortest_episode(maker))):
             seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=(chunk.index, number))
