@@ -164,6 +164,17 @@ def test_rate_row_is_accepted_by_the_leaderboard(
     assert all(f"## {heading}" in (board / "mine/card.md").read_text() for heading in rate.HEADINGS)
 
 
+def test_row_name_is_that_of_the_folder_named_by_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("mine", "greedy"):
+        (tmp_path / name).mkdir()
+    agent = find_agent("random")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert rate.row_name(rate.Settings("random", out=Path()), agent) == "mine"
+    monkeypatch.chdir(tmp_path / "greedy")
+    with pytest.raises(ValueError, match=r"--out \. names the installed agent 'greedy'"):
+        rate.row_name(rate.Settings("random", out=Path()), agent)
+
+
 @pytest.mark.usefixtures("_quick_field")
 def test_rate_check_replays_the_games_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.json"

@@ -234,7 +234,7 @@ def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None
 def row_name(settings: Settings, agent: Agent) -> str:
     """Return the name of the agent's row, which no other agent of the table has."""
     others = [name for name in agent_names() if name != settings.agent]
-    given = settings.name or (settings.out.name if settings.out else None)
+    given = settings.name or (settings.out.resolve().name if settings.out else None)
     if given is None:
         return f"{agent.name} (yours)" if agent.name in others else agent.name
     if given in others:

@@ -331,15 +331,8 @@ class Learner(runs.Learner):
         self.deals = self.rounds = 0
         self.actors: Actors | None = None
         self.behaviour_nets = self._nets() if settings.workers > 1 else {}
-        self.curve: Strength = Strength(
-            maker,
-            self.self_play.rules,
-            self.self_play.players,
-            f"deep Monte Carlo, seed {settings.seed}",
-            settings.eval_opponents,
-            settings.baselines,
-            (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-        )
+        rules, players = self.self_play.rules, self.self_play.players
+        self.curve: Strength = Strength(maker, rules, players, f"deep Monte Carlo, seed {settings.seed}", settings)
 
     def __enter__(self) -> Self:
         settings = self.settings

@@ -102,9 +102,9 @@ class RunCallback(BaseCallback):
     def __init__(self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen) -> None:
         super().__init__()
         self.settings, self.model, self.curve, self.screen = settings, model, curve, screen
-        before = curve.points[-1:]
-        self.deals = before[0].deals if before else 0
-        self.cpu_seconds = before[0].cpu_seconds if before else 0.0
+        measured = asdict(curve.points[-1]) if curve.points else {"deals": 0, "cpu_seconds": 0.0}
+        learned = vars(model).get("learned", measured)  # files of earlier versions lack it
+        self.deals, self.cpu_seconds = learned["deals"], learned["cpu_seconds"]
         self.every = chosen_of(settings).timesteps / settings.num_evals
         self.next = screen.decisions + self.every
         self.since = time.process_time()
@@ -138,6 +138,11 @@ class RunCallback(BaseCallback):
     def save(self) -> None:
         """Write the model, the policy and the curve."""
         self.check_finite()
+        now = time.process_time()
+        self.cpu_seconds, self.since = self.cpu_seconds + now - self.since, now
+        vars(self.model)["learned"] = {"deals": self.deals, "cpu_seconds": self.cpu_seconds}
+        if (scaled := self.model.get_vec_normalize_env()) is not None:
+            vars(self.model)["reward_scale"] = scaled.ret_rms
         data, out = io.BytesIO(), self.settings.out
         self.model.save(data)
         write_whole(out / MODEL, data.getvalue())
@@ -147,12 +152,13 @@ class RunCallback(BaseCallback):
 
     def measure(self, decisions: int, pairs: int) -> None:
         """Save the agent after this many decisions, and measure it."""
-        self.cpu_seconds += time.process_time() - self.since
         self.save()
-        if pairs:
-            found = self.curve.measure_agent(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
-            self.screen.measured(found, decisions)
-        self.since = time.process_time()
+        try:
+            if pairs:
+                found = self.curve.measure_agent(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
+                self.screen.measured(found, decisions)
+        finally:  # a stopped measurement does not count as learning either
+            self.since = time.process_time()
 
 
 HiddenSize = Annotated[types.Whole, Field(ge=1, le=4096)]
@@ -324,6 +330,8 @@ def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> Maskabl
     if changed := diff_settings(before, _settled(settings)):
         raise ValueError(f"the run in {path.parent} is another: {'; '.join(changed)}")
     model.set_env(games)
+    if isinstance(games, VecNormalize):
+        games.ret_rms = vars(model).get("reward_scale", games.ret_rms)
     if not is_finite(0.0, model.policy):
         raise ValueError(f"{path} holds weights that are not finite")
     return model
@@ -338,15 +346,7 @@ def train(settings: Settings) -> PolicyNetAgent:
             "is your own, say --trust"
         )
     players = players_of(rules, settings.players)
-    curve = Strength(
-        maker,
-        rules,
-        players,
-        f"MaskablePPO, seed {settings.seed}",
-        settings.eval_opponents or settings.trusted(settings.opponent),
-        settings.baselines,
-        (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-    )
+    curve = Strength(maker, rules, players, f"MaskablePPO, seed {settings.seed}", settings)
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
     with run_folder(settings.out, resume):
