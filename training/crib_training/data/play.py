@@ -20,7 +20,7 @@ from crib_env.arrays import Array, Doubles
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine.hands.records import DISCARD
-from crib_env.errors import IllegalActionError, check_choice
+from crib_env.errors import IllegalActionError, NoProbabilitiesError, check_choice
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
 from crib_env.settings import AgentNames, Count, EnvName, Players, Seed, checked_dataclass
@@ -291,7 +291,7 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     if isinstance(agent, MixedPolicy):
         try:
             return agent.action_probabilities(views)
-        except ValueError:  # of two agents in one, one draws and does not say
+        except NoProbabilitiesError:  # of two agents in one, one draws and does not say
             return np.full((len(views), size), np.nan)
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)
