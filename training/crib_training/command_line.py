@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> None:
 def _main(words: Sequence[str] | None) -> None:
     given = sys.argv[1:] if words is None else list(words)
     if given[:1] == ["help"]:
-        given = [*given[1:2], "--help"]
+        given = [*given[1:], "--help"]
     if not given or given[0] in ("-h", "--help"):
         print(usage())  # cyclopts would take four times as long
         return
