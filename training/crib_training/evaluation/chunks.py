@@ -52,18 +52,14 @@ class Chunk:
 
 
 @checked_dataclass(frozen=True)
-class Setup:
+class Setup(loading.NamesGame):
     """Everything that determines the results of a tournament's chunks.
 
     Attributes:
         agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
             two names joined by a slash make one agent, the first discards and the second pegs;
             "process:" before a name plays that agent in its own process.
-        env: the environment.
-        rules: a preset other than the environment's own.
         episode: game or match.
-        players: how many play, by default the fewest the rules allow; with four, each agent plays
-            both seats of a side.
         gauntlet: the first agent meets every other; the others do not meet each other.
         seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
         chunk: pairs per chunk of work.
@@ -79,10 +75,7 @@ class Setup:
 
     agents: types.AgentNames
     _: KW_ONLY
-    env: types.EnvName = "six_card_v0"
-    rules: str | None = None
     episode: Episode = "game"
-    players: types.Players | None = None
     gauntlet: bool = False
     seed: tuple[types.Seed, ...] = (1,)
     chunk: types.Count = 250
@@ -93,7 +86,7 @@ class Setup:
     def __post_init__(self) -> None:
         if len(set(self.seed)) < max(1, len(self.seed)):
             raise ValueError(f"seed must be one or more, each once, got {self.seed!r}")
-        maker, rules = loading.find_game(self.env, self.rules)
+        maker, rules = self.game
         if self.adjusted:
             chosen_reference(rules, (), True)
             if self.episode == "match":
@@ -118,7 +111,7 @@ class Setup:
     @property
     def sides(self) -> int:
         """How many sides a game has."""
-        return loading.sides_of(loading.find_game(self.env, self.rules)[1], self.players)
+        return loading.sides_of(self.game[1], self.players)
 
     @property
     def games_each(self) -> int:
@@ -182,7 +175,7 @@ class Setup:
         An agent's failure costs it the game; see `evaluation.referee`.
         """
         began = time.perf_counter()
-        maker, rules = loading.find_game(self.env, self.rules)
+        maker, rules = self.game
         # An instance of each agent for each game of a pair, in separate processes for a program:
         # one plays the first games of pairs alone, the other the same deals from the other side.
         # Against another agent, on these deals again, others play: none meets cards it has seen.
@@ -204,7 +197,7 @@ class Setup:
 
 def label_agents(setup: Setup) -> list[str]:
     """Return a label for each agent of the field: its name, or as given if names coincide."""
-    maker, rules = loading.find_game(setup.env, setup.rules)
+    maker, rules = setup.game
     agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
     for agent in agents:
         refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)

@@ -41,7 +41,7 @@ from crib_training.evaluation.figures import figures
 from crib_training.evaluation.referee import Referee, counted
 from crib_training.evaluation.report import comparison
 from crib_training.language_models import play_models, totals
-from crib_training.loading import find_game, in_phase, players_of, shortest_episode, sides_of
+from crib_training.loading import NamesGame, in_phase, players_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
@@ -51,38 +51,30 @@ DEFAULT = Path("runs/evaluate.json")  # beside it lie a language model's games
 
 
 @checked_dataclass(frozen=True)
-class Settings(TakesAgents):
+class Settings(NamesGame, TakesAgents):
     """Compare two agents on duplicate deals.
 
     Attributes:
         first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file,
             package.module:Class, or text:MODEL for a language model.
         second: another agent, or the same.
-        env: the environment.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: how many play, by default the fewest the rules allow.
         pairs: pairs of games, and of single deals; among three, sets of three, in which each agent
             has held every hand.
         seed: fixes all random numbers.
         games: play whole games and single deals; without it, only single deals, in a fraction of
             the time.
-        budget: search depth of `expert` at Table Top; by default 3; not with a language model.
+        budget: search depth of `expert` at Table Top; by default 3.
         adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
             compiled, since those can play more games in the same time.
         duplicate: play both games of a pair with the same deals. Without it, every game has its own
             deals, for opponents who must not see cards twice, and only adjusted figures are shown.
         json: a file to write the result to as well.
-        replay: a file to write another game between the two to, to watch in a browser; not with a
-            language model.
+        replay: a file to write one more game of the two to, to watch in a browser.
     """
 
     first: types.AgentName
     second: types.AgentName
     _: KW_ONLY
-    env: types.EnvName = "six_card_v0"
-    rules: str | None = None
-    players: types.Players | None = None
     pairs: types.Count = 2000
     seed: types.Seed = 1
     games: bool = True
@@ -224,7 +216,7 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
 
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     if settings.budget is not None and not isinstance(rules, TableTopRules):
         raise ValueError("--budget is for Table Top")
     agents = settings.agent(settings.first), settings.agent(settings.second)

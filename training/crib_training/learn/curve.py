@@ -156,10 +156,9 @@ class Strength(Curve):
 
     def due(self, learner: Learner) -> bool:
         """Return whether a measurement should have been made; the first is before it learns."""
-        evals, pairs = self.settings.num_evals, self.settings.eval_pairs
-        if not pairs or not self.points:
-            return bool(pairs)
-        total, last = learner.total, self.points[-1].deals
+        if not self.settings.eval_pairs or not self.points:
+            return bool(self.settings.eval_pairs)
+        total, last, evals = learner.total, self.points[-1].deals, int(self.settings.num_evals)
         return learner.done * evals // total > last * evals // total
 
     def measure(self, learner: Learner) -> list[Measured]:

@@ -44,7 +44,7 @@ from crib_training.learn.deep_monte_carlo.self_play import Samples, SelfPlay
 from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import FREE, LostError, RunSettings, State, module_tensors, restore_module
-from crib_training.loading import find_game, players_of
+from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
 from crib_training.workers import RayPool
@@ -68,7 +68,7 @@ def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[M
 
 def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     self_play = GAMES[maker.family.name]
     players = players_of(rules, settings.players)
     torch.manual_seed(settings.seed)
@@ -245,14 +245,10 @@ HiddenSize = Annotated[types.Whole, Field(ge=1, le=WIDEST)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class Settings(NamesGame, RunSettings):
     """Train an agent by deep Monte Carlo: self-play, and regression on the return of each choice.
 
     Attributes:
-        env: the environment whose game to learn.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: 2, or 4 in Table Top; by default the smallest number that the game allows.
         deals: deals (in Table Top rounds) to play in all.
         num_envs: deals side by side between updates; by default the game's.
         batch_size: decisions per update; with 2048, the same strength takes ten times the deals.
@@ -282,10 +278,7 @@ class Settings(RunSettings):
         replay: write a page with one game of the trained agent against the first opponent.
     """
 
-    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "deep_monte_carlo"
-    rules: str | None = None
-    players: types.Players | None = None
     deals: types.Count = 400_000
     num_envs: types.Count | None = None
     batch_size: types.Count = 256
@@ -421,7 +414,7 @@ def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     agent = runs.learn(Learner(settings))
     if settings.replay:
-        _, rules = find_game(settings.env, settings.rules)
+        _, rules = settings.game
         agents = agent, load_agent(settings.eval_opponents.split(",")[0])
         file = settings.out / "replay.html"
         write_replay(file, rules, agents, settings.seed, players=settings.players)

@@ -37,7 +37,7 @@ from crib_env.rules import Rules
 from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
 from crib_training.learn.run import EVENTS, POLICY, Screen, diff_settings, divergence_error, is_finite, kept_settings
-from crib_training.loading import find_game, players_of
+from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import MODEL, resume_option, run_folder, wrote
 
 
@@ -165,14 +165,10 @@ HiddenSize = Annotated[types.Whole, Field(ge=1, le=4096)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(TakesAgents):
+class Settings(NamesGame, TakesAgents):
     """Train an agent by MaskablePPO against an opponent.
 
     Attributes:
-        env: the environment.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: how many play, by default the fewest the rules allow.
         timesteps: decisions to learn from; by default the environment's, as num_envs, steps,
             batch_size, epochs, gae_lambda, ent_coef, hidden_sizes and temperature are.
         seed: seed of the deals, the network and the batches.
@@ -206,10 +202,7 @@ class Settings(TakesAgents):
         progress: show progress.
     """
 
-    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "ppo"
-    rules: str | None = None
-    players: types.Players | None = None
     timesteps: types.Count | None = None
     seed: Annotated[types.Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: types.AgentName = "rule_based"
@@ -247,7 +240,7 @@ def suits_of(family: Family) -> Suits:
 
 def games_of(settings: Settings) -> VecEnv:
     """Return the games that settings name, with an opponent in them, as SB3 takes them."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     games = maker.sb3_env(
         chosen_of(settings).num_envs,
         opponent=settings.load_agent(settings.opponent),
@@ -339,7 +332,7 @@ def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> Maskabl
 
 def train(settings: Settings) -> PolicyNetAgent:
     """Train an agent by the settings, write everything to ``out`` and return it."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     if settings.resume and not settings.trust:
         raise ValueError(
             f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
