@@ -315,7 +315,7 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
 
 def test_monte_carlo_of_all_cards_plays_fewer_deals_by_default() -> None:
     for all_cards, deals in ((False, 4096), (True, 512)):
-        assert baseline("monte_carlo", all_cards=all_cards, num_envs=None).learning.self_play.resolved.num_envs == deals
+        assert baseline("monte_carlo", all_cards=all_cards, num_envs=None).self_play.resolved.num_envs == deals
 
 
 def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
@@ -323,9 +323,9 @@ def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
     learner = baseline("monte_carlo", all_cards=True, num_envs=1)
     for _ in range(20):
         assert np.isfinite(learner.iterate()["loss"])
-    played = learner.learning.self_play.play(1, 0.0, learner.rng)
+    played = learner.self_play.play(1, 0.0, learner.rng)
     rows = {name: torch.arange(1) for name in played.groups if name != "pegging"}
-    assert torch.isfinite(learner.learning.self_play.loss(played, rows))
+    assert torch.isfinite(learner.self_play.loss(played, rows))
 
 
 @pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])

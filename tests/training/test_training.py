@@ -171,7 +171,7 @@ def test_load_agent_names_what_was_given(
         ("train --method ppo", 2, "--method is gone: name the method first, such as crib train ppo"),
         ("train --seed 1 ppo", 2, "nothing takes 'ppo': name ppo before its options; see crib train"),
         ("train ppo --sead 1", 2, "Did you mean --seed?; see crib train ppo --help"),
-        ("train monte_carlo --features", 2, "leave --features out"),
+        ("train monte_carlo --hidden-sizes 9 513", 2, "--hidden-sizes must be a tuple of 2, each a whole number from"),
         ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
         ("watch greedy random", 2, "crib watch is gone: use crib play AGENT AGENT"),
         ("trian", 2, "no command is called 'trian': see crib --help; did you mean 'train'?"),

@@ -289,6 +289,22 @@ def step_optimizer(optimizer: Optimizer) -> None:
         torch.set_flush_denormal(False)
 
 
+def descend(optimizer: Optimizer, loss: Tensor, clip: float | None = None) -> Tensor:
+    """Take a step of gradient descent, with gradients of norm ``clip`` at most; return the loss."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    if clip is not None:
+        nn.utils.clip_grad_norm_([one for group in optimizer.param_groups for one in group["params"]], clip)
+    step_optimizer(optimizer)
+    return loss.detach()
+
+
+@torch.no_grad()
+def follow(average: nn.Module, net: nn.Module, rate: float) -> None:
+    """Move each weight of an average towards a network's by a share of the difference."""
+    torch._foreach_lerp_(list(average.parameters()), list(net.parameters()), rate)
+
+
 class AveragedNets:
     """Nets that learn and play, their optimizer, and the moving average that runs save."""
 
@@ -296,19 +312,15 @@ class AveragedNets:
         self.nets, self.average = nets, copy.deepcopy(nets)
         self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
         self.learning_rate, self.ema_rate = learning_rate, ema_rate
-        self._weights: list[Tensor] = list(nets.parameters())
-        self._averages: list[Tensor] = list(self.average.parameters())
         self.modules: dict[str, nn.Module | Optimizer] = {"nets": nets, "average": self.average, "adam": self.optimizer}
 
-    def step(self, loss: Tensor, share: float = 1.0) -> None:
-        """Take a step of gradient descent by a share of the learning rate."""
+    def step(self, loss: Tensor, share: float = 1.0) -> Tensor:
+        """Take a step of gradient descent by a share of the learning rate; return the loss."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate * share
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        step_optimizer(self.optimizer)
-        with torch.no_grad():
-            torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)
+        loss = descend(self.optimizer, loss)
+        follow(self.average, self.nets, self.ema_rate)
+        return loss
 
 
 class Screen(Progress):

@@ -66,6 +66,17 @@ def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[M
         yield {name: torch.from_numpy(rows[i]) for name, rows in parts.items()}
 
 
+def fit(
+    self_play: SelfPlay, nets: runs.AveragedNets, samples: Samples, size: int, share: float, rng: np.random.Generator
+) -> float:
+    """Learn from every sample once, in batches of ``size``; return the mean loss.
+
+    ``share`` is that of the learning rate.
+    """
+    losses = [nets.step(self_play.loss(samples, rows), share) for rows in batches(samples, size, rng)]
+    return float(torch.stack(losses).mean())
+
+
 def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
     maker, rules = settings.game
@@ -345,22 +356,12 @@ class Learner(runs.Learner):
         progress, deals = self.deals / self.settings.deals, self.next_batch_size(self.deals)
         samples = self.collect(deals, progress)
         self.rounds += 1
-        loss = self.fit(samples, progress)
+        settings, share = self.settings, max(self.settings.final_learning_rate, 1.0 - progress)
+        samples = samples.to(settings.device)
+        loss = fit(self.self_play, self.nets, samples, settings.batch_size, share, self.rng)
         self.deals += deals
         self.decisions += samples.decisions
         return {"loss": loss}
-
-    def fit(self, samples: Samples, progress: float) -> float:
-        """Learn from every sample once, and return the mean loss."""
-        settings = self.settings
-        share = max(settings.final_learning_rate, 1.0 - progress)
-        samples = samples.to(settings.device)
-        losses = []
-        for rows in batches(samples, settings.batch_size, self.rng):
-            loss = self.self_play.loss(samples, rows)
-            self.nets.step(loss, share)
-            losses.append(loss.detach())
-        return float(torch.stack(losses).mean())
 
     def next_batch_size(self, after: int) -> int:
         """Return the number of deals in the next round."""
