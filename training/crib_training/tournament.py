@@ -125,7 +125,7 @@ def standings(
             "first": names[i],
             "second": names[j],
             "pairs": len(games.scores),
-            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjusted),
+            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjust),
         }
         for (i, j), (games, deals) in played.items()
     ]

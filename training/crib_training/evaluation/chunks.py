@@ -23,7 +23,7 @@ from crib_env.policy import Agent
 from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training import loading
-from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
+from crib_training.evaluation.aivat import Adjust, chosen_reference
 from crib_training.evaluation.duplicate import CORRECTIONS, Pairs, Sides, play_chunk
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.progress import Finished, ignore_progress
@@ -87,8 +87,8 @@ class Setup(loading.NamesGame):
         if len(set(self.seed)) < max(1, len(self.seed)):
             raise ValueError(f"seed must be one or more, each once, got {self.seed!r}")
         maker, rules = self.game
-        if self.adjusted:
-            chosen_reference(rules, (), True)
+        if self.adjust == "always":
+            chosen_reference(rules, (), self.adjust)
             if self.episode == "match":
                 raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode == "match" and "match" not in maker.episodes:
@@ -102,11 +102,6 @@ class Setup(loading.NamesGame):
         for name in self.agents:
             if self.agents.count(name) > 1:
                 raise ValueError(f"{name!r} is in the field twice")
-
-    @property
-    def adjusted(self) -> bool | None:
-        """Whether to use AIVAT; None where that is cheaper than more games."""
-        return adjusted_by(self.adjust)
 
     @property
     def sides(self) -> int:
@@ -184,7 +179,7 @@ class Setup(loading.NamesGame):
             (_referee(self, *both, game, 0), _referee(self, *both[::-1], game, 1)) for game in range(self.sides)
         ]
         players = [field_agent(*pair, self.move_seconds, 0, place) for place, pair in enumerate((both, both[::-1]))]
-        reference = chosen_reference(rules, [loading.in_phase(maker, one) for one in players], self.adjusted)
+        reference = chosen_reference(rules, [loading.in_phase(maker, one) for one in players], self.adjust)
         played = {}
         for number, episode in enumerate((self.episode, loading.shortest_episode(maker))):
             seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=(chunk.index, number))
