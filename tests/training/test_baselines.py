@@ -14,7 +14,7 @@ from crib_agents import MonteCarloAgent
 from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
-from crib_training.exploit import Exploitability, Gain
+from crib_training.exploit import Estimate, Exploitability
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, places_of
@@ -185,7 +185,7 @@ def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     def fail(*_: Any, **__: Any) -> None:
         raise kill
 
-    gain = {seat: dict.fromkeys(PARTS, Gain(0.5, 0.1)) for seat in SEATS}
+    gain = {seat: dict.fromkeys(PARTS, Estimate(0.5, 0.1)) for seat in SEATS}
     found = Exploitability("net", "five_card", "real", None, gain, 7, 3, 0, 9, 10, 0, (), (), 0, 0)
     again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
     with monkeypatch.context() as patched:

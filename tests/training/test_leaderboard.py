@@ -13,7 +13,7 @@ import pytest
 from crib_agents import GreedyAgent
 from crib_training import rate
 from crib_training.evaluation.report import ratings_table, shown_plain
-from crib_training.exploit import Exploitability, Gain
+from crib_training.exploit import Estimate, Exploitability
 from crib_training.loading import find_env
 from crib_training.outputs import per_second
 from crib_training.rate import Results, rating_table, read
@@ -196,7 +196,7 @@ def test_rate_exploitability_equals_exploit(
 
     def exploitability(agent: Agent, **keywords: object) -> Exploitability:
         given.update(keywords, agent=agent.name)
-        gain = {"both": {"all": Gain(0.5, 0.25)}}
+        gain = {"both": {"all": Estimate(0.5, 0.25)}}
         return Exploitability("greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0)
 
     monkeypatch.setattr(rate, "exploitability", exploitability)

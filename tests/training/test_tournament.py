@@ -449,7 +449,7 @@ def test_tournament_pairing_ends_once_its_interval_is_narrow(tmp_path: Path) -> 
     for r, whole in zip(found["pairings"], full["pairings"], strict=True):
         names = sorted((given[r["first"]], given[r["second"]]))
         chunks = sorted((c for c in records if [c["first"], c["second"]] == names), key=lambda c: c["index"])
-        won = np.concatenate([(1 + read_pairs(c["games"]).returns[..., 0]).mean(1) / 2 for c in chunks])
+        won = np.concatenate([read_pairs(c["games"]).won[..., 0].mean(1) for c in chunks])
         step = ROUND * setup.chunk
         wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
         halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
@@ -561,10 +561,10 @@ def test_gauntlet_compares_the_other_agents_in_pairs(tmp_path: Path) -> None:
 def test_mean_won_over_opponents_accounts_for_shared_deals() -> None:
     rng = np.random.default_rng(1)
     one, other = rng.integers(0, 5, size=(2, 400)) / 4
-    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
-    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).half)
+    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).ci95)
+    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).ci95)
     both = mean_won([one, other])
-    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).half)
+    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).ci95)
     assert both["mean"] == pytest.approx((one + other).mean() / 2)
     assert mean_won([one, 1 - one])["ci95"] == pytest.approx(0, abs=1e-9)
     assert mean_won([one, other[:300]])["ci95"] > both["ci95"]

@@ -68,9 +68,8 @@ def test_train_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
 
 def test_evaluate_intervals_are_over_pairs() -> None:
     shown = estimate(np.array([0.0, 1.0, 1.0, 0.0]))
-    assert shown.n == 4
     assert shown.mean == 0.5
-    assert shown.half == pytest.approx(1.96 * np.sqrt(1 / 3) / 2)
+    assert shown.ci95 == pytest.approx(1.96 * np.sqrt(1 / 3) / 2)
 
 
 def test_evaluate_prints_a_row_and_the_phases() -> None:

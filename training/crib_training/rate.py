@@ -34,7 +34,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.ratings import rated
 from crib_training.evaluation.report import ratings_table, shown
-from crib_training.exploit import Gain, exploitability
+from crib_training.exploit import Estimate, exploitability
 from crib_training.loading import find_env, find_game, in_phase, players_of, plays, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
@@ -134,7 +134,7 @@ def rating_table(entries: list[Results]) -> str:
 def exploitability_cell(found: Mapping[str, Any]) -> str:
     """Return an exploitability with its interval, after a ≈ for an approximation."""
     mark = f"{APPROXIMATELY} " if found["agreement"]["otherwise"] else ""
-    return f"{mark}{Gain(found['mean'], found['ci95'])}"
+    return f"{mark}{Estimate(found['mean'], found['ci95'])}"
 
 
 def _share(scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int) -> str:

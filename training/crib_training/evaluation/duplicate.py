@@ -66,11 +66,6 @@ class Pairs:
         return int(self.won.shape[2])
 
     @property
-    def returns(self) -> Array:
-        """Returns that sum to zero, float64[sets, games, sides]: of two, 1 to the winner or -1."""
-        return np.asarray((self.sides * self.won - 1) / (self.sides - 1))
-
-    @property
     def first_dealt(self) -> Array:
         """Whether ``first`` dealt first, bool[sets, games]."""
         return np.asarray(self.dealer == 0)
@@ -129,11 +124,18 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over ``n`` pairs with its 95 % interval."""
+    """A mean over pairs or hands with its 95 % interval.
+
+    Attributes:
+        mean: the mean; NaN of none.
+        ci95: half the width of the interval; NaN from fewer than two, 0 over all hands.
+    """
 
     mean: float
-    half: float  # of the interval's width; NaN from fewer than two pairs (so is the mean of none)
-    n: int
+    ci95: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4f} ± {self.ci95:.4f}"
 
 
 def estimate(per_pair: Array) -> Estimate:
@@ -141,7 +143,7 @@ def estimate(per_pair: Array) -> Estimate:
     values = np.asarray(per_pair, dtype=np.float64)
     n = len(values)
     half = 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return Estimate(float(values.mean()) if n else math.nan, half, n)
+    return Estimate(float(values.mean()) if n else math.nan, half)
 
 
 def play_pairs(

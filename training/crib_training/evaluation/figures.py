@@ -59,7 +59,7 @@ def as_json(value: Estimate) -> dict[str, float | None]:
     """Return an estimate for JSON, which has no NaN."""
     return {
         "mean": None if math.isnan(value.mean) else value.mean,
-        "ci95": None if math.isnan(value.half) else value.half,
+        "ci95": None if math.isnan(value.ci95) else value.ci95,
     }
 
 

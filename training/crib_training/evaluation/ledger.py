@@ -179,6 +179,6 @@ def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | N
         if until is not None:
             games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
             # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
-            if 100 * estimate(np.append(games.shares_won, [1, 0])).half <= until:
+            if 100 * estimate(np.append(games.shares_won, [1, 0])).ci95 <= until:
                 break
     return Plan(known, set())

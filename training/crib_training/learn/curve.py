@@ -222,7 +222,7 @@ def strength(agent: Agent, opponent: Agent, rules: Rules, episode: str, players:
     points = estimate(deals.points_ahead.mean(axis=1))
     games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
     won = estimate(games.shares_won)
-    return {"points": points.mean, "points_interval": points.half, "won": won.mean, "won_interval": won.half}
+    return {"points": points.mean, "points_interval": points.ci95, "won": won.mean, "won_interval": won.ci95}
 
 
 def read_points(folder: Path) -> list[Point]:
