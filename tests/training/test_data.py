@@ -245,7 +245,7 @@ def test_data_errors_are_one_line(words: str, says: str, tmp_path: Path) -> None
 
 def test_data_refuses_a_folder_with_other_data(written: Path) -> None:
     before = contents(written)
-    with pytest.raises(ValueError, match="holds other data: seed was 3 and is 9"):
+    with pytest.raises(ValueError, match="holds other data: seed was 3, not 9"):
         write_data(setup_of(seed=9), written, ThisProcess())
     assert contents(written) == before
 

@@ -151,7 +151,7 @@ def test_tournament_extended_keeps_played_games(played: Path, tmp_path: Path, re
     ("setup", "message"),
     [
         (replace(SMALL, env="five_card_v0", rules=None), "env was 'six_card_v0'"),
-        (replace(SMALL, chunk=5), "chunk was 10 and is 5"),
+        (replace(SMALL, chunk=5), "chunk was 10, not 5"),
     ],
 )
 def test_tournament_refuses_another_setup_in_its_folder(played: Path, setup: Setup, message: str) -> None:
@@ -683,7 +683,7 @@ def test_tournament_command_plays_writes_and_refuses(tmp_path: Path) -> None:
     assert "12 games (and as many single deals)" in run.stderr
     assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
     for more, says in (
-        ([str(tmp_path), "--chunk", "2"], "chunk was 3 and is 2"),
+        ([str(tmp_path), "--chunk", "2"], "chunk was 3, not 2"),
         ([str(tmp_path / "report.md" / "deeper")], "report.md is a file: name a folder"),
     ):
         refused = crib(*words, *more)

@@ -37,12 +37,6 @@ OPTIONS = {
     "--version": "print the version",
     "--install-completion": "let your shell complete commands, options and names",
 }
-GONE = {
-    "watch": "crib play AGENT AGENT",
-    "bot-check": "crib bot check PROGRAM",
-    "bench": "python -m benchmarks, in a checkout",
-    "completion": "crib --install-completion",
-}
 INSTALL = 'pip install "crib-env[{}]"'
 # The extra of each command; a missing package of any other command comes with `train`.
 EXTRAS = {

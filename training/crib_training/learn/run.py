@@ -12,9 +12,9 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from crib_env.settings import Folder, NewFolder, NotNegative, Seed, checked_data
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import CHECKPOINT, command, resume_option, run_folder, wrote
 from crib_training.progress import Progress
+from crib_training.provenance import differences
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -44,6 +45,7 @@ FREE = (
 )  # fmt: skip
 
 State = Mapping[str, Array]
+D = TypeVar("D", bound="DataclassInstance")
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -209,14 +211,10 @@ def kept_settings(settings: DataclassInstance) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for name, v in held.items()}
 
 
-def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
-    """Return the differences of settings from those of a run, each as words."""
-    now = kept_settings(settings)
-    return [
-        f"{name} was {before.get(name)}, not {now.get(name)}"
-        for name in {**before, **now}
-        if before.get(name) != now.get(name)
-    ]
+def resolve(defaults: D, settings: Any) -> D:
+    """Return a game's defaults, or in their place the values of the settings that are not None."""
+    given = {one.name: getattr(settings, one.name) for one in fields(defaults)}
+    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
 
 @dataclass
@@ -469,8 +467,8 @@ class Run:
         about, method = found.about, settings.method
         if about.get("method") != method:
             raise ValueError(f"{folder} holds a run of {about.get('method')}, not of {method}")
-        if changed := diff_settings(about["settings"], settings):
-            raise ValueError(f"the run in {folder} is another: {'; '.join(changed)}")
+        if changed := differences(about["settings"], kept_settings(settings)):
+            raise ValueError(f"the run in {folder} is another: {changed}")
         for name in learner.counts:
             setattr(learner, name, about[name])
         learner.cpu_seconds = about["cpu_seconds"]

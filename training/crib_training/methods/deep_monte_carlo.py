@@ -47,7 +47,7 @@ from crib_training.learn.run import FREE, LostError, RunSettings, State, module_
 from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
-from crib_training.workers import RayPool
+from crib_training.workers import RayPool, require_alike
 
 GAMES: dict[str, type[SelfPlay]] = {
     one.family.name: one for one in (TwoHandSelfPlay, TableTopSelfPlay, ManyHandSelfPlay)
@@ -166,10 +166,7 @@ actor_of = cache(Actor)  # of this process
 
 def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
     """Play a part in this process, if it has the ``code`` of the learner."""
-    if code != own_code():
-        raise RuntimeError(
-            f"node {platform.node()} has other code than the learner: install the same version on every node"
-        )
+    require_alike(own_code(), code)
     return actor_of(settings).play(part, nets)
 
 

@@ -32,13 +32,12 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from crib_env import settings as types
 from crib_env.engine.family import ONE_DEAL, Family, Suits
 from crib_env.envs.config import Episode
-from crib_env.envs.makers import EnvMaker
-from crib_env.rules import Rules
 from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.run import EVENTS, POLICY, Screen, diff_settings, divergence_error, is_finite, kept_settings
+from crib_training.learn.run import EVENTS, POLICY, Screen, divergence_error, is_finite, kept_settings, resolve
 from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import MODEL, resume_option, run_folder, wrote
+from crib_training.provenance import differences
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,7 @@ def chosen_of(settings: Settings) -> GameDefaults:
     known = DEFAULTS.get(settings.env, GameDefaults())
     if settings.reward == "win":  # its scores are no points
         known = replace(known, temperature=None)
-    given = {name: getattr(settings, name) for name in vars(known)}
-    return replace(known, **{name: value for name, value in given.items() if value is not None})
-
-
-def policy_agent(model: MaskablePPO, maker: EnvMaker, rules: Rules, suits: str) -> PolicyNetAgent:
-    """Return the policy of a trained model as an agent of ours."""
-    about = header(maker.name, rules, maker.family, True, suits)
-    extractor: Any = model.policy.mlp_extractor
-    return PolicyNetAgent(tensors_of(extractor.net), about, name="ppo")
+    return resolve(known, settings)
 
 
 class RunCallback(BaseCallback):
@@ -126,8 +117,9 @@ class RunCallback(BaseCallback):
     def agent(self) -> PolicyNetAgent:
         """Return the policy learned so far."""
         maker = self.curve.maker
-        assert isinstance(self.model, MaskablePPO)
-        return policy_agent(self.model, maker, self.curve.rules, suits_of(maker.family))
+        about = header(maker.name, self.curve.rules, maker.family, True, suits_of(maker.family))
+        extractor: Any = self.model.policy.mlp_extractor
+        return PolicyNetAgent(tensors_of(extractor.net), about, name="ppo")
 
     def check_finite(self) -> None:
         """Raise an error once the weights are not finite."""
@@ -320,8 +312,8 @@ def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> Maskabl
         raise ValueError(f"{path} cannot be read: {error}") from None
     if (before := vars(model).get("run")) is None:
         raise ValueError(f"{path} is not of a run of `crib train ppo`")
-    if changed := diff_settings(before, _settled(settings)):
-        raise ValueError(f"the run in {path.parent} is another: {'; '.join(changed)}")
+    if changed := differences(before, kept_settings(_settled(settings))):
+        raise ValueError(f"the run in {path.parent} is another: {changed}")
     model.set_env(games)
     if isinstance(games, VecNormalize):
         games.ret_rms = vars(model).get("reward_scale", games.ret_rms)
