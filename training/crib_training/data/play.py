@@ -17,7 +17,7 @@ from crib_agents.loading import load_agent
 
 import crib_env
 from crib_env.arrays import Array, Doubles
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, ahead_of_others
 from crib_env.encoding import encode
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, NoProbabilitiesError, check_choice
@@ -221,7 +221,7 @@ def _play(
                 "seat": seats[there],
                 "phase": phases[there],
                 "action": actions[there],
-                "points": _ahead(games)[lanes[there]],
+                "points": ahead_of_others(games.tally.sum(axis=2))[lanes[there]],
             }
             row |= _bits(seen)
             if probabilities is not None:
@@ -243,7 +243,8 @@ def _play(
             why = games.why_illegal(int(lanes[bad]), int(actions[bad]))
             raise IllegalActionError(f"{agents[players[bad]].name!r} failed: {why}")
         lanes = games.running(lanes)
-    return {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}, _ahead(games)
+    rows = {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}
+    return rows, ahead_of_others(games.tally.sum(axis=2))
 
 
 def _bits(views: Views) -> dict[str, Array]:
@@ -257,14 +258,6 @@ def phases_of(views: Views) -> Array:
     if "phase" not in (views.dtype.names or ()):
         return np.full(len(views), PHASES.index("placing"))
     return np.where(views["phase"] == DISCARD, 0, 1)
-
-
-def _ahead(games: GameBatch) -> Doubles:
-    """Return the points of each side less the mean of the others, float64[N, sides]."""
-    points = games.tally.sum(axis=2).astype(np.float64)
-    others = points.shape[1] - 1
-    lead: Doubles = points - (points.sum(axis=1, keepdims=True) - points) / others
-    return lead
 
 
 def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Array) -> Doubles:

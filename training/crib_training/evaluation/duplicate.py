@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.arrays import Array
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, ahead_of_others
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_env.supported_rules import refuse_rules
@@ -78,13 +78,12 @@ class Pairs:
     @property
     def margin(self) -> Array:
         """``first``'s final score less the mean of the others', float64[sets, games]."""
-        return np.asarray(self.scores[..., 0] - self.scores[..., 1:].mean(axis=2))
+        return np.asarray(ahead_of_others(self.scores)[..., 0])
 
     @property
     def points_ahead(self) -> Array:
         """``first``'s points of all phases less the mean of the others', float64[sets, games]."""
-        points = self.points.sum(axis=3)
-        return np.asarray(points[..., 0] - points[..., 1:].mean(axis=2))
+        return np.asarray(ahead_of_others(self.points.sum(axis=3))[..., 0])
 
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
