@@ -201,37 +201,28 @@ def label_agents(setup: Setup) -> list[str]:
 
 
 def written(played: Pairs) -> Record:
-    """Return pairs as flat lists, of integers where that is no loss.
+    """Return pairs as nested lists, of integers where that is no loss.
 
     Corrections are fractions, all terms in one.
     """
-    flat: Record = {}
+    lists: Record = {}
     for name in played.known():
         array = getattr(played, name)
         if name in CORRECTIONS:
-            array = array.sum(axis=2).round(CORRECTION_PLACES)
+            array = array.sum(axis=2, keepdims=True).round(CORRECTION_PLACES)
         elif (array == array.astype(np.int64)).all():
             array = array.astype(np.int64)
-        flat[name] = array.ravel().tolist()
-    return {**flat, "failures": [asdict(failure) for failure in played.failures]}
+        lists[name] = array.tolist()
+    return {**lists, "failures": [asdict(failure) for failure in played.failures]}
 
 
 def read_pairs(*records: Record) -> Pairs:
     """Return the pairs of games, or of deals, of `written` records, joined."""
+    kinds = {"forfeits": bool, "won": float}
     arrays: dict[str, Any] = {
-        name: np.concatenate([np.array(one[name]) for one in records]) for name in set(records[0]) - {"failures"}
+        name: np.concatenate([np.array(one[name], dtype=kinds.get(name)) for one in records])
+        for name in set(records[0]) - {"failures"}
     }
-    sides = arrays["won"].size // arrays["dealer"].size
-    for name, flat in arrays.items():
-        shape = {
-            "dealer": (),
-            "forfeits": (2,),
-            "points": (sides, 3),
-            "won_correction": (1,),
-            "points_correction": (1, 2, 3),  # all terms are one by then
-        }.get(name, (sides,))
-        kind = {"forfeits": bool, "won": float}.get(name, flat.dtype)
-        arrays[name] = flat.astype(kind).reshape(-1, sides, *shape)
     failures = tuple(Failure(**failure) for one in records for failure in one["failures"])
     return Pairs(**arrays, failures=failures)
 
