@@ -101,9 +101,9 @@ def read(path: Path) -> Results:
         raise ValueError(f"{path} holds no results: {error}") from None
 
 
-def stored(file: str, names: tuple[str, ...] = BUILT_IN) -> list[Results]:
-    """Return what agents of the leaderboard made at a game, by the name of their files there."""
-    paths = [folder() / name / file for name in names]
+def stored(file: str) -> list[Results]:
+    """Return what the built-in agents made at a game, by the name of their files."""
+    paths = [folder() / name / file for name in BUILT_IN]
     return [read(path) for path in paths if path.is_file()]
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ from crib_training.loading import sides_of
 from crib_training.progress import Finished, ignore_progress
 
 PAIRS_AT_ONCE = 4096
-ARRAYS = ("won", "scores", "dealer", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
@@ -95,7 +94,7 @@ class Pairs:
 
     def known(self) -> list[str]:
         """Return the names of the arrays that exist."""
-        return [*ARRAYS, *(name for name in CORRECTIONS if getattr(self, name) is not None)]
+        return [one.name for one in fields(self) if isinstance(getattr(self, one.name), np.ndarray)]
 
     def swapped(self) -> Pairs:
         """Return pairs as the other agent sees them: as ``first``, with seat 0 first."""

@@ -38,6 +38,7 @@ MEASURED_POLICY = "policy_{decisions}.safetensors"  # one per measurement
 CURVE = "exploitability.csv"
 HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
 ILLEGAL = -1e9
+BatchSize = Annotated[types.Whole, Field(ge=2, le=1 << 20)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -154,7 +155,7 @@ class RegretSettings(GamesSettings):
         reservoir_size: decisions in each of the two reservoirs.
     """
 
-    batch_size: Annotated[types.Whole, Field(ge=2, le=1 << 20)] = 256
+    batch_size: BatchSize = 256
     updates: types.Count = 64
     learning_rate: types.Positive = 1e-3
     reservoir_size: types.Count = 400_000

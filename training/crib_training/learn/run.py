@@ -41,7 +41,7 @@ FORMAT_VERSION = 2
 # Settings that do not change the result.
 FREE = (
     "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
-    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines", "pairs",
+    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines",
 )  # fmt: skip
 
 State = Mapping[str, Array]

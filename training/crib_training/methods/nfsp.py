@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
-from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
+from crib_env.settings import Count, NewFolder, Portion, Positive, Share, checked_dataclass
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import END
 from crib_training.learn.run import State, descend, follow
@@ -43,7 +42,7 @@ class Settings(deal_learners.RolloutSettings):
 
     method: ClassVar[str] = "nfsp"
     steps: Count = 16
-    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
+    batch_size: deal_learners.BatchSize = 256
     updates: Count = 32
     anticipatory: Portion = 0.3
     epsilon: Share = 0.06
