@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.arrays import Array, whole_numbers
+from crib_env.arrays import Array, Doubles, whole_numbers
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import NO_DECKS, NONE, count_sides
@@ -25,6 +25,13 @@ from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
 from crib_env.supported_rules import ByIdentity, refuse_rules
+
+
+def ahead_of_others(points: Array) -> Doubles:
+    """Return the points of each side less the mean of the others', float64[..., sides]."""
+    others = points.sum(axis=-1, keepdims=True) - points
+    ahead: Doubles = points - others / (points.shape[-1] - 1)
+    return ahead
 
 
 class GameBatch:

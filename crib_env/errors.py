@@ -26,6 +26,10 @@ class AgentError(ValueError):
     """An agent has failed while it played: it raised a ValueError, or answered no actions."""
 
 
+class NoProbabilitiesError(ValueError):
+    """An agent draws its choices and does not say by which probabilities."""
+
+
 class NoResultError(RuntimeError):
     """A server or another need of an agent failed: no result, and no loss of a game."""
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.arrays import kernel_array
-from crib_env.errors import AgentError, IllegalActionError, unknown
+from crib_env.errors import AgentError, IllegalActionError, NoProbabilitiesError, unknown
 from crib_env.rules import games_of
 
 if TYPE_CHECKING:
@@ -386,7 +386,7 @@ def action_probabilities(agent: Agent, views: Views, actions: int, rng: np.rando
     if isinstance(agent, MixedPolicy):
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):
-        raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
+        raise NoProbabilitiesError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
     chosen = ask_agent(agent, views, rng)
     if len(strange := chosen[(chosen < 0) | (chosen >= actions)]):
         raise ValueError(f"{agent.name!r} failed: {strange[0]} is not an action, 0 to {actions - 1}")

@@ -61,7 +61,7 @@ def reduction(plain: Doubles, luck: Doubles, first_dealt: Bools) -> Reduction:
     apart = estimate(luck.mean(axis=1))
     return Reduction(
         mean=estimate(adjusted.mean(axis=1)),
-        apart=-1.96 * apart.mean / apart.half if apart.half else 0.0,
+        apart=-1.96 * apart.mean / apart.ci95 if apart.ci95 else 0.0,
         fewer=float(plain.mean(axis=1).var() / adjusted.mean(axis=1).var()),
         unpaired=spread(plain, first_dealt) / spread(adjusted, first_dealt),
     )

@@ -23,7 +23,7 @@ from typing import Any
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.report import shown
-from crib_training.exploit import Gain
+from crib_training.exploit import Estimate
 from crib_training.rate import Results, read
 
 from research.benchmark_runs import levels_of, read_ledger
@@ -88,9 +88,9 @@ def gains() -> Iterator[tuple[str, str, str, str]]:
     for one in stored("exploitability")["agents"]:
         exact = not one["agreement"]["otherwise"]
         if "played" in one and not exact:
-            yield one["rules"], one["agent"], str(Gain(**one["played"]["both"])), BOUND
+            yield one["rules"], one["agent"], str(Estimate(**one["played"]["both"])), BOUND
         else:
-            gain = str(Gain(**one["gain"]["both"]["all"]))
+            gain = str(Estimate(**one["gain"]["both"]["all"]))
             yield one["rules"], one["agent"], gain, EXACT if exact else APPROXIMATE
 
 

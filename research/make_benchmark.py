@@ -22,7 +22,8 @@ import torch
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
-from crib_training.exploit.measure import Gain, how_exact
+from crib_training.exploit import Estimate
+from crib_training.exploit.measure import how_exact
 from crib_training.interrupts import Stopped
 from crib_training.outputs import as_png, table
 from crib_training.rate import APPROXIMATELY
@@ -95,7 +96,7 @@ def figures_of(group: list[runs.Row]) -> dict[str, Any]:
         "rows": group,
         "of_seeds": of_seeds,
         "mean": float(np.mean(of_seeds)),
-        "of_hands": estimate(by_hand.mean(axis=0)).half,
+        "of_hands": estimate(by_hand.mean(axis=0)).ci95,
         "by_hand": by_hand,
         "exact": all(row["exact"] for row in group),
     }
@@ -299,7 +300,7 @@ def submissions() -> str:
     known.sort(key=lambda one: float(one["gain"]["both"]["all"]["mean"]))
     shown = []
     for one in known:
-        gain = {part: Gain(**found) for part, found in one["gain"]["both"].items()}
+        gain = {part: Estimate(**found) for part, found in one["gain"]["both"].items()}
         figures = [f"{mark(how_exact(one) == 'exact')}{gain['all']}"]
         figures += [f"{gain[part].mean:.3f}" for part in ("discard", "pegging")]
         shown.append([one["about"].replace("|", "\\|"), *figures, f"`{one['policy']}`"])
@@ -355,7 +356,7 @@ def is_unclear(rows: list[runs.Row], line: runs.Line) -> bool:
     if len(ordered) < 2:
         return False
     gap = estimate(np.subtract(ordered[1]["by_hand"], ordered[0]["by_hand"]))
-    return gap.mean < gap.half
+    return gap.mean < gap.ci95
 
 
 def progress(rows: list[runs.Row]) -> dict[str, Any]:

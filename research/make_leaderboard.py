@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_training import rate
-from crib_training.exploit import Gain
+from crib_training.exploit import Estimate
 from crib_training.outputs import table, write_json
 
 from crib_env import ENVIRONMENTS
@@ -153,7 +153,7 @@ def cite_table(every: list[rate.Results]) -> str:
         made = [known.get((name, env)) for env in CITED.values()]
         games = [share_won(one, rate.ANCHOR) if one and name != rate.ANCHOR else "" for one in made]
         level = levels.get(name)
-        game = str(Gain(*level["gain"]["both"]["all"])) if level else ""
+        game = str(Estimate(*level["gain"]["both"]["all"])) if level else ""
         five = known[name, "five_card_v0"].exploitability
         rows.append([f"`{name}`", *games, rate.exploitability_cell(five) if five else "", game])
     rows.sort(key=lambda row: float((row[1] or "50").split()[0]), reverse=True)

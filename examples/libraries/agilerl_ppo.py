@@ -157,7 +157,7 @@ def main(
     )
     cpu, best = time.process_time(), max(trained, key=lambda one: one.fitness[-1])
     agent = from_torch(best.actor.encoder.net, features=True, suits="canonical")
-    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjust="never")["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

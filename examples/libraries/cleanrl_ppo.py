@@ -171,7 +171,7 @@ def main(settings: Settings) -> tuple[float, float]:
     envs.close()
     cpu, player = time.process_time(), from_torch(agent.net, features=True, suits="canonical")
     won = evaluate(
-        six_card_v0.maker, "hoyle", player, OPTIONS["opponent"], settings.pairs, settings.seed, adjusted=False
+        six_card_v0.maker, "hoyle", player, OPTIONS["opponent"], settings.pairs, settings.seed, adjust="never"
     )["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"]), decisions / max(1.0, ended)

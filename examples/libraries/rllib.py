@@ -125,7 +125,7 @@ def main(
         OPTIONS["opponent"],
         pairs,
         seed,
-        adjusted=False,
+        adjust="never",
     )["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])

@@ -52,7 +52,7 @@ def main(timesteps: int = 2_000_000, pairs: int = 2000, seed: int = 1, out: Path
 
     opponent = OPTIONS["opponent"]
     cpu = time.process_time()
-    won = evaluate(six_card_v0.maker, "hoyle", from_sb3(model), opponent, pairs, seed, adjusted=False)["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", from_sb3(model), opponent, pairs, seed, adjust="never")["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

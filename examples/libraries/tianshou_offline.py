@@ -160,7 +160,7 @@ def main(settings: Settings) -> dict[tuple[str, str], float]:
         for opponent in ("rule_based", "expert"):
             margins = [
                 evaluate(six_card_v0.maker, "hoyle", agent, opponent, settings.pairs, seed=1,
-                         games=False, adjusted=False, forfeits=True)["margin_per_deal"]
+                         games=False, adjust="never", forfeits=True)["margin_per_deal"]
                 for agent in agents
             ]  # fmt: skip
             means = [margin["mean"] for margin in margins]

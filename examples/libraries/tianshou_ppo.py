@@ -116,7 +116,7 @@ def main(timesteps: int = 200_000, games: int = 64, batch: int = 4096, pairs: in
         )
     )
     cpu, agent = time.process_time(), from_torch(net, features=True, suits="canonical")
-    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjust="never")["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

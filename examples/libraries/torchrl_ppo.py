@@ -187,7 +187,7 @@ def main(timesteps: int = 500_000, games: int = 256, pairs: int = 2000, seed: in
         print(f"{done:>9,} steps  {mean:+.2f} points per deal more than {OPTIONS['opponent']}")
     collector.shutdown()
     cpu, agent = time.process_time(), from_torch(both.net, features=True, suits="canonical")
-    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjusted=False)["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjust="never")["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from crib_training.evaluation.chunks import Setup
 from crib_training.evaluation.report import conditions, ranked, shares_won
-from crib_training.exploit import Gain
+from crib_training.exploit import Estimate
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.tournament import tournament
 from crib_training.workers import Processes
@@ -83,7 +83,7 @@ def exploitability_section(data: dict[str, Any]) -> str:
     return render(
         "exploitability",
         games=games,
-        gain=lambda found: str(Gain(**found)),
+        gain=lambda found: str(Estimate(**found)),
         missed=missed,
         parts=PARTS[1:],
         seats=SEATS[:2],

@@ -323,4 +323,4 @@ def test_expert_discards_better_than_rule_based(game: str) -> None:
     rule_based = PhasedAgent("rule_based", "rule_based")
     deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 4000, seed=1)
     more = estimate(deals.margin.mean(axis=1))
-    assert more.mean - more.half > 0, (more.mean, more.half)
+    assert more.mean - more.ci95 > 0, (more.mean, more.ci95)

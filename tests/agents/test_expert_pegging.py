@@ -451,7 +451,7 @@ def test_expert_pegs_more_than_rule_based(game: str) -> None:
     )
     made = pairs.points.sum(axis=3)
     more = estimate((made[:, :, 0] - made[:, :, 1]).mean(axis=1))
-    assert more.mean - more.half > least
+    assert more.mean - more.ci95 > least
 
 
 # --- the data ------------------------------------------------------------------------------------

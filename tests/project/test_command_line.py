@@ -258,6 +258,7 @@ def test_main_of_a_checkout_has_help_and_refuses_unknown_options(module: str, mo
 def test_help_is_a_command() -> None:
     assert crib("help") == crib("--help") == crib()
     assert crib("help", "evaluate") == crib("evaluate", "--help")
+    assert crib("help", "train", "ppo") == crib("train", "ppo", "--help")
 
 
 IMPORTED = """

@@ -22,9 +22,10 @@ FEWER = {"nfsp": {"updates": 8}, "escher": {"updates": 8}, "deep_cfr": {"num_env
 def made(method: str, steps: int, **settings: Any) -> Any:
     """Return a baseline's learner, which neither measures nor shows anything."""
     module = import_module(METHODS[method])
-    if "steps" in module.Settings.__dataclass_fields__:
+    known = module.Settings.__dataclass_fields__
+    if "steps" in known:
         settings["steps"] = steps
-    quiet = {"features": False, "num_evals": 0, "progress": False}
+    quiet = {"num_evals": 0, "progress": False, **({"features": False} if "features" in known else {})}
     return module.Learner(module.Settings(**{**quiet, **settings}))
 
 

@@ -14,7 +14,7 @@ from crib_agents import MonteCarloAgent
 from crib_agents.learned import MixedAgent
 from crib_agents.loading import load_agent
 from crib_agents.policy_net import PolicyNetAgent
-from crib_training.exploit import Exploitability, Gain
+from crib_training.exploit import Estimate, Exploitability
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, places_of
@@ -185,7 +185,7 @@ def test_curve_failed_measurement_loses_nothing_and_can_be_made_later(
     def fail(*_: Any, **__: Any) -> None:
         raise kill
 
-    gain = {seat: dict.fromkeys(PARTS, Gain(0.5, 0.1)) for seat in SEATS}
+    gain = {seat: dict.fromkeys(PARTS, Estimate(0.5, 0.1)) for seat in SEATS}
     found = Exploitability("net", "five_card", "real", None, gain, 7, 3, 0, 9, 10, 0, (), (), 0, 0)
     again = {"out": tmp_path, "num_evals": 1, "eval_hands": 2}
     with monkeypatch.context() as patched:
@@ -315,7 +315,7 @@ def test_monte_carlo_learns_without_its_discards(monkeypatch: pytest.MonkeyPatch
 
 def test_monte_carlo_of_all_cards_plays_fewer_deals_by_default() -> None:
     for all_cards, deals in ((False, 4096), (True, 512)):
-        assert baseline("monte_carlo", all_cards=all_cards, num_envs=None).learning.self_play.resolved.num_envs == deals
+        assert baseline("monte_carlo", all_cards=all_cards, num_envs=None).self_play.resolved.num_envs == deals
 
 
 def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
@@ -323,9 +323,9 @@ def test_monte_carlo_of_all_cards_learns_from_single_deals() -> None:
     learner = baseline("monte_carlo", all_cards=True, num_envs=1)
     for _ in range(20):
         assert np.isfinite(learner.iterate()["loss"])
-    played = learner.learning.self_play.play(1, 0.0, learner.rng)
+    played = learner.self_play.play(1, 0.0, learner.rng)
     rows = {name: torch.arange(1) for name in played.groups if name != "pegging"}
-    assert torch.isfinite(learner.learning.self_play.loss(played, rows))
+    assert torch.isfinite(learner.self_play.loss(played, rows))
 
 
 @pytest.mark.parametrize("method", [one for one in BASELINES if one != "monte_carlo"])

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.analyze import action_values, analyze
 from crib_play.table.advice import actions_of
 from crib_training.data import load
-from crib_training.data.play import Setup
+from crib_training.data.play import Setup, _mixture
 from crib_training.data.reading import COLUMNS, KEY
 from crib_training.data.run import SUMS, write_data
 from crib_training.loading import find_env
@@ -27,6 +28,7 @@ from backwards import Backwards
 from commands import crib
 from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
+from crib_env.engine.two_hand import VIEW
 from crib_env.notation import parse_state
 from crib_env.policy import find_agent
 
@@ -192,6 +194,25 @@ def test_data_has_probabilities_if_an_agent_draws(written: Path, tmp_path: Path)
     assert (data["probabilities"].max(axis=1) == 1)[~drawn].all()
 
 
+def test_mixture_is_unknown_of_a_half_that_does_not_say_and_raises_other_errors() -> None:
+    class Draws:
+        name, draws = "draws", True
+
+        def act(self, views: Any, rng: Any) -> Any:
+            raise AssertionError
+
+    class Fails(Draws):
+        def action_probabilities(self, views: Any) -> Any:
+            raise ValueError("a mistake of its own")
+
+    views, actions = np.zeros(1, dtype=VIEW), np.zeros(1, dtype=np.int64)
+    for agent in (Draws(), PhasedAgent(discard=Draws(), pegging=Draws())):
+        assert np.isnan(_mixture(agent, views, actions, 52)).all()
+    for agent in (Fails(), PhasedAgent(discard=Fails(), pegging=Fails())):
+        with pytest.raises(ValueError, match="a mistake of its own"):
+            _mixture(agent, views, actions, 52)
+
+
 def test_data_writes_chosen_columns(tmp_path: Path) -> None:
     write_data(setup_of(columns=("return", "action"), games=1), tmp_path, ThisProcess())
     assert [*load(tmp_path)] == ["action", "return"]
@@ -202,7 +223,9 @@ def test_data_writes_chosen_columns(tmp_path: Path) -> None:
     ("words", "says"),
     [
         ("--columns acton", "'acton'.*action"),
-        ("--columns regret", "the column 'regret' needs --values expert"),
+        ("--columns regret", "the column 'regret' needs --values expert;"),
+        ("--columns values", "the column 'values' needs --values expert or own;"),
+        ("--columns observation action --format minari", "minari needs episode, seat, agent, action_mask, reward"),
         ("--env six_crd_v0", "six_card_v0"),
         ("--episode gme", "game"),
         ("--values exprt", "expert"),
@@ -222,7 +245,7 @@ def test_data_errors_are_one_line(words: str, says: str, tmp_path: Path) -> None
 
 def test_data_refuses_a_folder_with_other_data(written: Path) -> None:
     before = contents(written)
-    with pytest.raises(ValueError, match="holds other data: seed was 3 and is 9"):
+    with pytest.raises(ValueError, match="holds other data: seed was 3, not 9"):
         write_data(setup_of(seed=9), written, ThisProcess())
     assert contents(written) == before
 

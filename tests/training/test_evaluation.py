@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_training.command_line import main
+from crib_training.evaluation.aivat import Adjust
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.referee import ILLEGAL, Referee
@@ -19,6 +20,7 @@ from crib_env.rules import PRESETS, TwoHandRules
 from vector_walks import InPython
 
 FIVE = TwoHandRules.preset("five_card")
+ADJUSTS: tuple[Adjust, ...] = ("always", "auto")
 
 
 def evaluated(words: str, folder: Path) -> dict[str, Any]:
@@ -45,10 +47,29 @@ def test_play_pairs_deals_are_the_same_beside_games(capsys: pytest.CaptureFixtur
     assert message in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("words", ["", " --no-games"])
+def test_evaluate_one_pair_has_no_interval(words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    more = evaluated(f"greedy random --pairs 1{words}", tmp_path)["margin_per_deal"]
+    assert more["ci95"] is None
+    shown = capsys.readouterr().out
+    assert ("greedy makes" in shown) == bool(words)
+    assert "±" not in shown
+
+
+def test_evaluate_without_duplicates_notes_the_adjusted_figure(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = evaluated("greedy random --no-games --no-duplicate --pairs 20", tmp_path)
+    more, shown = found["adjusted"]["margin_per_deal"], capsys.readouterr().out
+    assert more != found["margin_per_deal"]
+    assert f"greedy makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal more than random" in shown
+    assert "| role" not in shown  # the plain points by phase
+
+
 def test_evaluate_adjusts_deals_without_games() -> None:
     agents = find_agent("rule_based"), find_agent("greedy")
     env = find_env("five_card_v0")
-    found = evaluate(env, "five_card", *agents, 20, 4, games=False, adjusted=True)
+    found = evaluate(env, "five_card", *agents, 20, 4, games=False, adjust="always")
     assert found["adjusted"]["margin_per_deal"]["mean"] is not None
     assert found["adjusted"]["won"]["mean"] is None
 
@@ -108,9 +129,7 @@ def test_evaluate_takes_the_players_from_the_rules(
 def test_evaluate_auto_leaves_out_adjusted_figures_that_are_wider() -> None:
     """Where one agent wins nearly every game, there is little luck to remove."""
     agents = InPython("greedy"), "random"  # compiled, AIVAT would cost too much beside it
-    always, auto = (
-        evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjusted=adjusted) for adjusted in (True, None)
-    )
+    always, auto = (evaluate(find_env("six_card_v0"), "hoyle", *agents, 60, 1, adjust=adjust) for adjust in ADJUSTS)
     fewer = always["adjusted"]["times_fewer_pairs"]
     assert fewer["won"] < 1
     found = auto["adjusted"] or {"won": {"mean": None}, "times_fewer_pairs": {"won": None}}

@@ -87,9 +87,9 @@ def test_referee_failure_costs_only_the_failing_games(fair: Pairs, agent: type, 
     assert 0 < guilty.sum() < guilty.size
     assert (outcome.forfeits[:, :, 0] == guilty).all()
     assert not outcome.forfeits[:, :, 1].any()
-    assert (outcome.returns[..., 0][guilty] == -1).all()
+    assert (outcome.won[..., 0][guilty] == 0).all()
     assert (outcome.margin[guilty] == 0).all()
-    for field in ("returns", "scores", "points"):
+    for field in ("won", "scores", "points"):
         assert (getattr(outcome, field)[~guilty] == getattr(fair, field)[~guilty]).all()
     assert len(outcome.failures) == guilty.sum()
     for failure in outcome.failures:
@@ -134,10 +134,11 @@ def test_forfeits_count_as_losses_without_points() -> None:
     spoilt = outcome.forfeits.any(axis=(1, 2))
     shown = figures(RULES, ("raises", "greedy"), outcome, outcome)
     assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
-    assert shown["won"]["mean"] == ((1 + outcome.returns[..., 0]) / 2).mean()
-    whole = outcome.returns[..., 0][~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
+    won = 2 * outcome.won[..., 0] - 1
+    assert shown["won"]["mean"] == ((1 + won) / 2).mean()
+    whole = won[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
     assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
-    every = outcome.returns[..., 0] * np.where(outcome.first_dealt, 1, -1)
+    every = won * np.where(outcome.first_dealt, 1, -1)
     assert shown["first_dealer_won"]["mean"] != pytest.approx(((1 + every) / 2).mean())
     crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]

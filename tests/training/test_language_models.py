@@ -149,6 +149,18 @@ def test_evaluate_refuses_json_named_as_the_folder_of_games(server: ModelServer,
     assert not any(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("option", "value"), [("--budget", "1"), ("--replay", "game.html")])
+def test_evaluate_refuses_option_that_a_model_would_ignore(
+    option: str, value: str, server: ModelServer, tmp_path: Path
+) -> None:
+    name = words(server, "good")[1]
+    out = str(tmp_path / "out.json")
+    ran = crib("evaluate", name, "random", "--env", "table_top_v0", "--json", out, option, value)
+    assert ran.returncode == 2
+    assert f"a match of a language model takes no {option}: leave it out" in ran.stderr
+    assert not [*tmp_path.iterdir()]
+
+
 def test_reply_cache_names_a_line_that_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / REPLIES
     path.write_text('["a", "5H"]\n["b"\n["c", "6H"]\n')

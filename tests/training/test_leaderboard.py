@@ -13,7 +13,7 @@ import pytest
 from crib_agents import GreedyAgent
 from crib_training import rate
 from crib_training.evaluation.report import ratings_table, shown_plain
-from crib_training.exploit import Exploitability, Gain
+from crib_training.exploit import Estimate, Exploitability
 from crib_training.loading import find_env
 from crib_training.outputs import per_second
 from crib_training.rate import Results, rating_table, read
@@ -164,6 +164,17 @@ def test_rate_row_is_accepted_by_the_leaderboard(
     assert all(f"## {heading}" in (board / "mine/card.md").read_text() for heading in rate.HEADINGS)
 
 
+def test_row_name_is_that_of_the_folder_named_by_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("mine", "greedy"):
+        (tmp_path / name).mkdir()
+    agent = find_agent("random")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert rate.row_name(rate.Settings("random", out=Path()), agent) == "mine"
+    monkeypatch.chdir(tmp_path / "greedy")
+    with pytest.raises(ValueError, match=r"--out \. names the installed agent 'greedy'"):
+        rate.row_name(rate.Settings("random", out=Path()), agent)
+
+
 @pytest.mark.usefixtures("_quick_field")
 def test_rate_check_replays_the_games_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.json"
@@ -185,7 +196,7 @@ def test_rate_exploitability_equals_exploit(
 
     def exploitability(agent: Agent, **keywords: object) -> Exploitability:
         given.update(keywords, agent=agent.name)
-        gain = {"both": {"all": Gain(0.5, 0.25)}}
+        gain = {"both": {"all": Estimate(0.5, 0.25)}}
         return Exploitability("greedy", "five_card", "real", None, gain, 7, 3, 1, 9, 10, 0, (), (), 0, 0)
 
     monkeypatch.setattr(rate, "exploitability", exploitability)

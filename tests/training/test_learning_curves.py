@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from crib_training.learn import curve as curve_module
 from crib_training.learn.curve import (
     Point,
     Settings,
@@ -23,6 +24,7 @@ from crib_training.learn.curve import (
 )
 from crib_training.learn.run import Screen
 from crib_training.loading import find_env
+from crib_training.methods import deep_monte_carlo, ppo
 from crib_training.outputs import csv_table
 
 from crib_env import find_agent
@@ -34,7 +36,8 @@ def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
 
 
 def strength(opponents: str) -> Strength:
-    return Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", opponents, "greedy", (1, 20, 20))
+    settings = deep_monte_carlo.Settings(eval_opponents=opponents, num_evals=1, eval_pairs=20, final_eval_pairs=20)
+    return Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", settings)
 
 
 def written(folder: Path, *points: Point) -> Path:
@@ -59,6 +62,20 @@ def test_curve_round_trips(tmp_path: Path) -> None:
     again = strength("random")
     again.restore(json.loads(json.dumps(curve.state())))
     assert (again.points, again.shares) == (curve.points, curve.shares)
+
+
+def test_strength_opponent_may_hold_a_comma(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "command:./bot --levels 1,2"
+    monkeypatch.setattr(curve_module, "load_agent", lambda name: name)  # it would start the program
+    curve = Strength(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", ppo.Settings(opponent=program))
+    assert [*curve.opponents] == [program]
+    assert [*strength("greedy,random").opponents] == ["greedy", "random"]
+
+
+def test_line_of_is_named_after_the_folder_of_a_dot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(written(tmp_path / "mine", point(0, 0.0)))
+    assert line_of("", [Path()], "greedy", "won").label == "mine"
+    assert read_words(Path())["title"] == "mine"
 
 
 def test_strength_without_opponents_is_rejected() -> None:
@@ -119,6 +136,9 @@ def test_curves_command_draws_runs_and_rejects_other_folders(tmp_path: Path) -> 
     run(Settings((str(folder), str(folder)), out=out))
     assert out.read_bytes()[1:4] == b"PNG"
     with pytest.raises(ValueError, match=r"has no curve\.csv"):
+        run(Settings((str(tmp_path),), out=out))
+    (tmp_path / "exploitability.csv").touch()
+    with pytest.raises(ValueError, match="of a method that measures exploitability"):
         run(Settings((str(tmp_path),), out=out))
     with pytest.raises(ValueError, match="was not measured against 'expert'"):
         run(Settings((str(folder),), eval_opponent="expert", out=out))

@@ -24,7 +24,9 @@ from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.loading import load_agent
 from crib_training.evaluation.chunks import Setup
 from crib_training.learn import demo
-from crib_training.learn.run import POLICY, Checkpoint, DivergedError, Run, step_optimizer
+from crib_training.learn.curve import Strength, read_points
+from crib_training.learn.run import POLICY, Checkpoint, DivergedError, Run, Screen, step_optimizer
+from crib_training.loading import find_env
 from crib_training.methods import ppo
 from crib_training.methods.deep_monte_carlo import find_self_play, train
 from crib_training.outputs import CHECKPOINT, LOCK, MODEL, FolderInUseError, claimed, run_folder
@@ -253,6 +255,31 @@ def test_ppo_resumes_only_in_its_own_folder(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     with pytest.raises(ValueError, match=f"no run to resume in {tmp_path}/new: it has no mod"):
         ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new", trust=True))
+
+
+def test_ppo_resume_counts_on_from_the_saved_model(tmp_path: Path) -> None:
+    """Not from the last measurement of the curve; the scale of the rewards goes on too."""
+    few = small_ppo(tmp_path, env="table_top_v0", eval_pairs=2, num_evals=1)
+
+    def run_of(settings: ppo.Settings) -> tuple[ppo.RunCallback, VecNormalize]:
+        games: VecNormalize = ppo.games_of(settings)
+        curve = Strength(find_env(few.env), PRESETS["table_top"], 2, "a test", settings)
+        curve.points = read_points(tmp_path) if settings.resume else []
+        screen = Screen("decisions", 1, 0, 0, tmp_path, False)
+        return ppo.RunCallback(settings, ppo.model_of(settings, games), curve, screen), games
+
+    run, games = run_of(few)
+    run.measure(0, 2)
+    run.model.learn(512, callback=run)
+    run.save()  # as on Ctrl-C
+    again, resumed = run_of(replace(few, resume=tmp_path, trust=True))
+    assert again.deals == run.deals > run.curve.points[-1].deals
+    assert again.cpu_seconds == run.cpu_seconds > run.curve.points[-1].cpu_seconds
+    assert (resumed.ret_rms.mean, resumed.ret_rms.var) == (games.ret_rms.mean, games.ret_rms.var)
+    del vars(run.model)["learned"], vars(run.model)["reward_scale"]  # as of an earlier version
+    run.model.save(tmp_path / MODEL)
+    again, _ = run_of(replace(few, resume=tmp_path, trust=True))
+    assert again.deals == run.curve.points[-1].deals
 
 
 def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:

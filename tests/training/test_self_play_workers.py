@@ -16,7 +16,7 @@ import pytest
 from crib_agents.process_pool import Child, ProcessPool
 from crib_training.learn.run import Checkpoint, LostError
 from crib_training.methods import deep_monte_carlo
-from crib_training.methods.deep_monte_carlo import Actor, Learner, SparseArray, joined, split_round, train
+from crib_training.methods.deep_monte_carlo import Actor, Learner, SparseArray, fit, joined, split_round, train
 from crib_training.outputs import CHECKPOINT as FILE
 from crib_training.outputs import command
 
@@ -61,7 +61,8 @@ def test_round_learns_from_games_of_the_previous_nets(tmp_path: Path) -> None:
         nets.append(training._nets())
         by = nets[number]
         parts = split_round(number, 50, number / 3, 2)
-        training.fit(joined([actor.play(part, by) for part in parts]), number / 3)
+        samples, share = joined([actor.play(part, by) for part in parts]), 1 - number / 3
+        fit(training.self_play, training.nets, samples, settings.batch_size, share, training.rng)
     for name, array in training._nets().items():
         assert array.tobytes() == found._nets()[name].tobytes()
 

@@ -89,6 +89,14 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return seen
 
 
+@pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
+def test_setup_auto_adjusts_one_phase_of_compiled_agents(env: str) -> None:
+    """As `crib evaluate` does: beside the other phase's default policy, no agent is compiled."""
+    setup = Setup(("greedy", "rule_based"), env=env, chunk=2)
+    (chunk,) = setup.chunks(0, 1, 2)
+    assert "won_correction" in setup.play(chunk)["games"]
+
+
 # ---------------------------------------------------------------- the same for any workers
 
 
@@ -143,7 +151,7 @@ def test_tournament_extended_keeps_played_games(played: Path, tmp_path: Path, re
     ("setup", "message"),
     [
         (replace(SMALL, env="five_card_v0", rules=None), "env was 'six_card_v0'"),
-        (replace(SMALL, chunk=5), "chunk was 10 and is 5"),
+        (replace(SMALL, chunk=5), "chunk was 10, not 5"),
     ],
 )
 def test_tournament_refuses_another_setup_in_its_folder(played: Path, setup: Setup, message: str) -> None:
@@ -441,7 +449,7 @@ def test_tournament_pairing_ends_once_its_interval_is_narrow(tmp_path: Path) -> 
     for r, whole in zip(found["pairings"], full["pairings"], strict=True):
         names = sorted((given[r["first"]], given[r["second"]]))
         chunks = sorted((c for c in records if [c["first"], c["second"]] == names), key=lambda c: c["index"])
-        won = np.concatenate([(1 + read_pairs(c["games"]).returns[..., 0]).mean(1) / 2 for c in chunks])
+        won = np.concatenate([read_pairs(c["games"]).won[..., 0].mean(1) for c in chunks])
         step = ROUND * setup.chunk
         wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
         halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
@@ -553,10 +561,10 @@ def test_gauntlet_compares_the_other_agents_in_pairs(tmp_path: Path) -> None:
 def test_mean_won_over_opponents_accounts_for_shared_deals() -> None:
     rng = np.random.default_rng(1)
     one, other = rng.integers(0, 5, size=(2, 400)) / 4
-    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
-    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).half)
+    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).ci95)
+    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).ci95)
     both = mean_won([one, other])
-    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).half)
+    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).ci95)
     assert both["mean"] == pytest.approx((one + other).mean() / 2)
     assert mean_won([one, 1 - one])["ci95"] == pytest.approx(0, abs=1e-9)
     assert mean_won([one, other[:300]])["ci95"] > both["ci95"]
@@ -675,7 +683,7 @@ def test_tournament_command_plays_writes_and_refuses(tmp_path: Path) -> None:
     assert "12 games (and as many single deals)" in run.stderr
     assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
     for more, says in (
-        ([str(tmp_path), "--chunk", "2"], "chunk was 3 and is 2"),
+        ([str(tmp_path), "--chunk", "2"], "chunk was 3, not 2"),
         ([str(tmp_path / "report.md" / "deeper")], "report.md is a file: name a folder"),
     ):
         refused = crib(*words, *more)

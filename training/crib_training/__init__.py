@@ -1,13 +1,16 @@
 """Training and measuring of agents; `crib` is the command line.
 
-- `command_line`: the command `crib` and its subcommands.
+- `command_line`: the command `crib` and its subcommands. `reading`: from words to settings.
 - `learn`: runs of every method, `crib train`.
 - `methods`: the learning methods, one module each.
 - `exploit`: best responses, `crib exploit`.
-- `evaluation`: two agents on duplicate deals, and ratings.
-- `tournament`: every two of a field, on one machine or several.
-- `loading`: from names to environments and agents.
-- `warmup`: everything compiled before it is needed.
+- `evaluation`: two agents on duplicate deals, and ratings. `language_models`: matches of these.
+- `rate`: one agent against the built-in ones. `tournament`: every two of a field, on one machine or
+  several; `workers` play its games.
+- `analyze`, `export`, `bot` (with `bot_check`), `warmup`: the commands of these names.
+- `data`: games as Parquet files, `crib data`.
+- `loading`: from names to environments and agents. `provenance`: what results depend on.
+- `outputs`, `progress`, `interrupts`: files and tables, the bar, Ctrl-C and SIGTERM.
 """
 
 from __future__ import annotations
@@ -33,12 +36,6 @@ COMMANDS = {
 OPTIONS = {
     "--version": "print the version",
     "--install-completion": "let your shell complete commands, options and names",
-}
-GONE = {
-    "watch": "crib play AGENT AGENT",
-    "bot-check": "crib bot check PROGRAM",
-    "bench": "python -m benchmarks, in a checkout",
-    "completion": "crib --install-completion",
 }
 INSTALL = 'pip install "crib-env[{}]"'
 # The extra of each command; a missing package of any other command comes with `train`.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from crib_training import COMMANDS, EXTRAS, GONE, INSTALL, OPTIONS, version
+from crib_training import COMMANDS, EXTRAS, INSTALL, OPTIONS, version
 from crib_training.interrupts import terminable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> None:
 def _main(words: Sequence[str] | None) -> None:
     given = sys.argv[1:] if words is None else list(words)
     if given[:1] == ["help"]:
-        given = [*given[1:2], "--help"]
+        given = [*given[1:], "--help"]
     if not given or given[0] in ("-h", "--help"):
         print(usage())  # cyclopts would take four times as long
         return
@@ -47,8 +47,6 @@ def _main(words: Sequence[str] | None) -> None:
     extra = EXTRAS.get(name, "train")
     helps = name in COMMANDS and not {"-h", "--help"}.isdisjoint(given)
     with terminable(), one_line(extra, f"crib {name}: {COMMANDS[name][1]}" if helps else None):
-        if name in GONE:
-            raise ValueError(f"crib {name} is gone: use {GONE[name]}")
         if name not in COMMANDS | OPTIONS:
             from crib_env.errors import nearest
 

@@ -32,7 +32,7 @@ from crib_env.text import Tally
 from crib_training.data.play import PHASES, phases_of
 from crib_training.evaluation.chunks import Chunk, Setup, field_agent
 from crib_training.evaluation.ledger import Ledger, complete
-from crib_training.loading import find_game, plays
+from crib_training.loading import plays
 from crib_training.outputs import claimed
 from crib_training.progress import Finished, ignore_progress
 from crib_training.workers import Record, ThisProcess
@@ -83,7 +83,7 @@ class ModelWorker(ThisProcess):
         record = super().next_record(finished)
         assert record is not None
         self._played = True
-        _, rules = find_game(setup.env, setup.rules)
+        _, rules = setup.game
         return record | {"models": _report(models, rules)}
 
 

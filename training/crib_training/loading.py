@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.loading import load_agent
 
@@ -12,6 +14,7 @@ from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent
 from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
+from crib_env.settings import EnvName, Players
 from crib_env.supported_rules import refuse_rules
 
 
@@ -26,6 +29,27 @@ def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvMa
     """Return the maker of an environment, and the named rules or the environment's own."""
     maker = find_env(environment)
     return maker, find_rules(rules or maker.rules, maker.family.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesGame:
+    """The base of the settings of commands that name a game by its environment.
+
+    Attributes:
+        env: the environment.
+        rules: a preset other than the environment's own, or a preset with changes, such as
+            hoyle[target=91,for_last=3].
+        players: how many play, by default the fewest the rules allow.
+    """
+
+    env: EnvName = "six_card_v0"
+    rules: str | None = None
+    players: Players | None = None
+
+    @property
+    def game(self) -> tuple[EnvMaker, Rules]:
+        """The maker of the environment, and the rules."""
+        return find_game(self.env, self.rules)
 
 
 def shortest_episode(maker: EnvMaker) -> str:

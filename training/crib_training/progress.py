@@ -13,8 +13,6 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from rich.progress import Progress as Bars
 
 LINE_SECONDS = 30.0  # between two lines where stderr is no terminal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -60,14 +60,14 @@ def sources() -> list[Path]:
     return [path for path in files if "__pycache__" not in path.parts]
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], but: Collection[str] = ()) -> str:
-    """Return the differences between the identities of two set-ups, other than in ``but``."""
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], but: Collection[str] = ()) -> str:
+    """Return the differences of settings or of two set-ups' identities, other than in ``but``."""
     reasons = {
         "code": "the code of crib_env, of our agents or of what plays has changed since",
         "files": "a weights file, or the module of an agent, has changed since",
     }
     return "; ".join(
-        reasons.get(name, f"{name} was {old.get(name)!r} and is {value!r}")
-        for name, value in sorted(new.items())
-        if old.get(name) != value and name not in but
+        reasons.get(name, f"{name} was {old.get(name)}, not {new.get(name)}")
+        for name in {**old, **new}
+        if old.get(name) != new.get(name) and name not in but
     )

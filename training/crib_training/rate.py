@@ -34,7 +34,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import as_json
 from crib_training.evaluation.ratings import rated
 from crib_training.evaluation.report import ratings_table, shown
-from crib_training.exploit import Gain, exploitability
+from crib_training.exploit import Estimate, exploitability
 from crib_training.loading import find_env, find_game, in_phase, players_of, plays, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
@@ -101,9 +101,9 @@ def read(path: Path) -> Results:
         raise ValueError(f"{path} holds no results: {error}") from None
 
 
-def stored(file: str, names: tuple[str, ...] = BUILT_IN) -> list[Results]:
-    """Return what agents of the leaderboard made at a game, by the name of their files there."""
-    paths = [folder() / name / file for name in names]
+def stored(file: str) -> list[Results]:
+    """Return what the built-in agents made at a game, by the name of their files."""
+    paths = [folder() / name / file for name in BUILT_IN]
     return [read(path) for path in paths if path.is_file()]
 
 
@@ -134,7 +134,7 @@ def rating_table(entries: list[Results]) -> str:
 def exploitability_cell(found: Mapping[str, Any]) -> str:
     """Return an exploitability with its interval, after a ≈ for an approximation."""
     mark = f"{APPROXIMATELY} " if found["agreement"]["otherwise"] else ""
-    return f"{mark}{Gain(found['mean'], found['ci95'])}"
+    return f"{mark}{Estimate(found['mean'], found['ci95'])}"
 
 
 def _share(scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int) -> str:
@@ -234,7 +234,7 @@ def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None
 def row_name(settings: Settings, agent: Agent) -> str:
     """Return the name of the agent's row, which no other agent of the table has."""
     others = [name for name in agent_names() if name != settings.agent]
-    given = settings.name or (settings.out.name if settings.out else None)
+    given = settings.name or (settings.out.resolve().name if settings.out else None)
     if given is None:
         return f"{agent.name} (yours)" if agent.name in others else agent.name
     if given in others:

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cyclopts import (
-    App,
-    CycloptsError,
-    MissingArgumentError,
-    Parameter,
-    Token,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, Token, UnusedCliTokensError
 from pydantic import ValidationError
 
 from crib_env.errors import unknown
@@ -90,8 +82,6 @@ def explain(error: CycloptsError) -> str:
         first, *_ = words = error.unused_tokens or [""]
         place = f": name {first} before its options" if error.app and first in error.app else ""
         return f"nothing takes {' '.join(words)!r}{place}"
-    if isinstance(error, UnknownOptionError) and error.token.keyword == "--method":
-        return "--method is gone: name the method first, such as crib train ppo"
     if error.argument is None:
         return str(error)
     field, token = error.argument.field_info, getattr(error, "token", None)

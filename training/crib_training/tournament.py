@@ -40,7 +40,6 @@ from crib_training.evaluation.ledger import Ledger, complete
 from crib_training.evaluation.ratings import expected_share, rated
 from crib_training.evaluation.referee import counted
 from crib_training.evaluation.report import draw, report
-from crib_training.loading import find_game
 from crib_training.outputs import claimed, per_second, write_json
 from crib_training.provenance import versions
 from crib_training.workers import Workers, chosen_workers
@@ -116,7 +115,7 @@ def standings(
     anchor: str | None,
 ) -> dict[str, Any]:
     """Return a tournament's results, ready for JSON."""
-    _, rules = find_game(setup.env, setup.rules)
+    _, rules = setup.game
     shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
     scores = {pairing: setup.sides * share for pairing, share in shares.items()}
     opponents = setup.sides - 1
@@ -126,7 +125,7 @@ def standings(
             "first": names[i],
             "second": names[j],
             "pairs": len(games.scores),
-            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjusted),
+            **figures(rules, (names[i], names[j]), games, deals, setup.episode, setup.adjust),
         }
         for (i, j), (games, deals) in played.items()
     ]

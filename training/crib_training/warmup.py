@@ -13,7 +13,6 @@ import time
 import numpy as np
 
 from crib_env.engine.cache import cache_folder
-from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
 from crib_env.settings import AgentNames, EnvName, checked_dataclass
@@ -61,11 +60,10 @@ def batches(name: str, agent: str) -> None:
 
 def run(settings: Settings) -> None:
     """Play a little of everything, and say how long it took."""
-    for name in settings.envs:
-        if name not in ENVIRONMENTS:
-            raise unknown("environment", name, ENVIRONMENTS)
+    for name in settings.envs:  # a wrong name is found before anything is compiled
+        find_env(name)
     for name in settings.agents:
-        find_agent(name)  # a wrong name is found before anything is compiled
+        find_agent(name)
     with Progress("environments and agents", len(settings.envs) * (1 + len(settings.agents))) as bar:
         for name in settings.envs:
             began = time.perf_counter()

@@ -202,9 +202,14 @@ def chosen_workers(count: int, ray_address: str | None) -> Workers:
 
 def play_alike(setup: Setup, chunk: Any, identity: dict[str, Any]) -> Record:
     """Play a chunk if this node has the same code and weights as the tournament's own."""
-    if setup.identity() != identity:
+    require_alike(setup.identity(), identity)
+    return setup.play(chunk)
+
+
+def require_alike(here: object, wanted: object) -> None:
+    """Raise an error unless this node has the code and weights files of the command's own."""
+    if here != wanted:
         raise RuntimeError(
-            f"node {platform.node()} has other code or weights files than the tournament's own: "
+            f"node {platform.node()} has other code or weights files than the command's own: "
             "install the same version on every node"
         )
-    return setup.play(chunk)

@@ -17,16 +17,16 @@ from crib_agents.loading import load_agent
 
 import crib_env
 from crib_env.arrays import Array, Doubles
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, ahead_of_others
 from crib_env.encoding import encode
 from crib_env.engine.hands.records import DISCARD
-from crib_env.errors import IllegalActionError, check_choice
+from crib_env.errors import IllegalActionError, NoProbabilitiesError, check_choice
 from crib_env.notation import format_rules, format_state
 from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
-from crib_env.settings import AgentNames, Count, EnvName, Players, Seed, checked_dataclass
+from crib_env.settings import AgentNames, Count, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
-from crib_training.loading import find_game, in_phase, players_of
+from crib_training.loading import NamesGame, in_phase, players_of
 from crib_training.progress import Finished, ignore_progress
 from crib_training.provenance import code_digest, file_digests
 from crib_training.workers import Record
@@ -52,17 +52,14 @@ class Shard:
 
 
 @checked_dataclass(frozen=True)
-class Setup:
+class Setup(NamesGame):
     """Everything that determines the bytes of a data set.
 
     Seat s of game g is played by agent (g + s) modulo the number of agents.
 
     Attributes:
         agents: the players, as in crib tournament; several take the seats in turn.
-        env: the environment.
-        rules: a preset other than the environment's own.
         episode: game, deal or match; by default the environment's own.
-        players: how many play, by default the fewest the rules allow.
         games: how many episodes.
         shard: episodes per file.
         columns: the columns to write, or all; by default all but position, and but probabilities
@@ -74,10 +71,7 @@ class Setup:
 
     agents: AgentNames = ("rule_based",)
     _: KW_ONLY
-    env: EnvName = "six_card_v0"
-    rules: str | None = None
     episode: str | None = None
-    players: Players | None = None
     games: Count = 1000
     shard: Count = 1000
     columns: tuple[str, ...] = ()
@@ -89,7 +83,7 @@ class Setup:
             raise ValueError("name one agent or more")
         if len({*self.agents}) < len(self.agents):
             raise ValueError(f"an agent is named twice: {', '.join(self.agents)}")
-        maker, rules = find_game(self.env, self.rules)
+        maker, rules = self.game
         episode = self.episode or next(iter(maker.episodes))
         check_choice("episode", episode, maker.episodes)
         object.__setattr__(self, "episode", episode)
@@ -131,14 +125,14 @@ class Setup:
 
 @lru_cache(maxsize=8)
 def _agents(setup: Setup) -> list[Agent]:
-    maker, _ = find_game(setup.env, setup.rules)
+    maker, _ = setup.game
     return [in_phase(maker, load_agent(given)) for given in setup.agents]
 
 
 def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
     """Return the Parquet file of a shard, and how many rows it has."""
     pa = arrow()
-    maker, rules = find_game(setup.env, setup.rules)
+    maker, rules = setup.game
     agents, family = _agents(setup), maker.family
     deals, draws = np.random.SeedSequence(setup.seed, spawn_key=(shard.index,)).spawn(2)
     games = GameBatch(
@@ -200,7 +194,7 @@ def _play(
 
     Shapes: the points float64[N, sides], of a side less the mean of the others.
     """
-    maker, _ = find_game(setup.env, setup.rules)
+    maker, _ = setup.game
     skipped = None if maker.phase is None else maker.phase.phase
     wanted, family = {*setup.columns}, games.family
     rounds: list[dict[str, Array]] = []
@@ -227,7 +221,7 @@ def _play(
                 "seat": seats[there],
                 "phase": phases[there],
                 "action": actions[there],
-                "points": _ahead(games)[lanes[there]],
+                "points": ahead_of_others(games.tally.sum(axis=2))[lanes[there]],
             }
             row |= _bits(seen)
             if probabilities is not None:
@@ -249,7 +243,8 @@ def _play(
             why = games.why_illegal(int(lanes[bad]), int(actions[bad]))
             raise IllegalActionError(f"{agents[players[bad]].name!r} failed: {why}")
         lanes = games.running(lanes)
-    return {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}, _ahead(games)
+    rows = {name: np.concatenate([r[name] for r in rounds]) for name in rounds[0]}
+    return rows, ahead_of_others(games.tally.sum(axis=2))
 
 
 def _bits(views: Views) -> dict[str, Array]:
@@ -263,14 +258,6 @@ def phases_of(views: Views) -> Array:
     if "phase" not in (views.dtype.names or ()):
         return np.full(len(views), PHASES.index("placing"))
     return np.where(views["phase"] == DISCARD, 0, 1)
-
-
-def _ahead(games: GameBatch) -> Doubles:
-    """Return the points of each side less the mean of the others, float64[N, sides]."""
-    points = games.tally.sum(axis=2).astype(np.float64)
-    others = points.shape[1] - 1
-    lead: Doubles = points - (points.sum(axis=1, keepdims=True) - points) / others
-    return lead
 
 
 def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Array) -> Doubles:
@@ -291,7 +278,7 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     if isinstance(agent, MixedPolicy):
         try:
             return agent.action_probabilities(views)
-        except ValueError:  # of two agents in one, one draws and does not say
+        except NoProbabilitiesError:  # of two agents in one, one draws and does not say
             return np.full((len(views), size), np.nan)
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)

@@ -47,7 +47,8 @@ def chosen_columns(names: tuple[str, ...], values: str | None, draws: bool = Fal
         if name not in (*COLUMNS, "all"):
             raise unknown("column", name, [*COLUMNS, "all"])
         if name in VALUES["expert"] and name not in VALUES.get(values or "", ()):
-            raise ValueError(f"the column {name!r} needs --values expert")
+            kinds = " or ".join(kind for kind, made in VALUES.items() if name in made)
+            raise ValueError(f"the column {name!r} needs --values {kinds}")
     usual = {*USUAL} | ({"probabilities"} if draws else set())
     wanted = {*(names or usual), *VALUES.get(values or "", ())}
     if "all" in names:

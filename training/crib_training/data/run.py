@@ -58,6 +58,8 @@ class Settings(Setup, TakesAgents):
     def __post_init__(self) -> None:
         object.__setattr__(self, "agents", tuple(map(self.trusted, self.agents)))
         super().__post_init__()
+        if self.format == "minari" and (missing := [name for name in OF_MINARI if name not in self.columns]):
+            raise ValueError(f"--format minari needs {', '.join(missing)} among --columns, or no --columns")
 
 
 def write_data(setup: Setup, out: Path, workers: Workers) -> dict[str, Any]:

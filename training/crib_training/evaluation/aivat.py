@@ -402,7 +402,6 @@ def terms_entry(act: Act, name: str) -> Entry:
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
 Adjust = Literal["auto", "always", "never"]
-ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
 REDRAWS = 8  # hands redrawn where a discard differs
 # The subtracted share of the discard's term. Any share has mean zero. The reference's pegging and
 # results predict the agents' only in part: the whole term widened the pegging's interval. Its hands
@@ -467,29 +466,22 @@ class Reference:
         return points, probabilities
 
 
-def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether to use AIVAT; None to use it if it is cheaper than more games."""
-    if not duplicate and adjust == "never":
-        raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
-    return ADJUSTED[adjust] if duplicate else True
-
-
-def chosen_reference(rules: Rules, agents: Sequence[Agent], adjusted: bool | None) -> Reference | None:
+def chosen_reference(rules: Rules, agents: Sequence[Agent], adjust: Adjust) -> Reference | None:
     """Return the reference that corrects these agents' games; None for no correction.
 
     It takes about a millisecond per game and saves from a fifth to a half of the games. That is
     negligible for most agents, but compiled ones play ten more games in that time.
     """
-    if adjusted is False:
+    if adjust == "never":
         return None
     known = usual_reference(rules)
-    if adjusted and known is None:
+    if adjust == "always" and known is None:
         raise ValueError(
             f"luck is not known of games by the rules {rules.name}: it can be taken out of six and five cards"
         )
     family = find_family(rules.family)
     compiled = (isinstance(agent, CompiledAgent) and agent.compiled_for(family) is not None for agent in agents)
-    return known if adjusted or not all(compiled) else None
+    return known if adjust == "always" or not all(compiled) else None
 
 
 def usual_reference(rules: Rules) -> Reference | None:

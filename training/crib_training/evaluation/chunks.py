@@ -23,7 +23,7 @@ from crib_env.policy import Agent
 from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training import loading
-from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
+from crib_training.evaluation.aivat import Adjust, chosen_reference
 from crib_training.evaluation.duplicate import CORRECTIONS, Pairs, Sides, play_chunk
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.progress import Finished, ignore_progress
@@ -52,18 +52,14 @@ class Chunk:
 
 
 @checked_dataclass(frozen=True)
-class Setup:
+class Setup(loading.NamesGame):
     """Everything that determines the results of a tournament's chunks.
 
     Attributes:
         agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
             two names joined by a slash make one agent, the first discards and the second pegs;
             "process:" before a name plays that agent in its own process.
-        env: the environment.
-        rules: a preset other than the environment's own.
         episode: game or match.
-        players: how many play, by default the fewest the rules allow; with four, each agent plays
-            both seats of a side.
         gauntlet: the first agent meets every other; the others do not meet each other.
         seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
         chunk: pairs per chunk of work.
@@ -79,10 +75,7 @@ class Setup:
 
     agents: types.AgentNames
     _: KW_ONLY
-    env: types.EnvName = "six_card_v0"
-    rules: str | None = None
     episode: Episode = "game"
-    players: types.Players | None = None
     gauntlet: bool = False
     seed: tuple[types.Seed, ...] = (1,)
     chunk: types.Count = 250
@@ -93,9 +86,9 @@ class Setup:
     def __post_init__(self) -> None:
         if len(set(self.seed)) < max(1, len(self.seed)):
             raise ValueError(f"seed must be one or more, each once, got {self.seed!r}")
-        maker, rules = loading.find_game(self.env, self.rules)
-        if self.adjusted:
-            chosen_reference(rules, (), True)
+        maker, rules = self.game
+        if self.adjust == "always":
+            chosen_reference(rules, (), self.adjust)
             if self.episode == "match":
                 raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode == "match" and "match" not in maker.episodes:
@@ -111,14 +104,9 @@ class Setup:
                 raise ValueError(f"{name!r} is in the field twice")
 
     @property
-    def adjusted(self) -> bool | None:
-        """Whether to use AIVAT; None where that is cheaper than more games."""
-        return adjusted_by(self.adjust)
-
-    @property
     def sides(self) -> int:
         """How many sides a game has."""
-        return loading.sides_of(loading.find_game(self.env, self.rules)[1], self.players)
+        return loading.sides_of(self.game[1], self.players)
 
     @property
     def games_each(self) -> int:
@@ -182,7 +170,7 @@ class Setup:
         An agent's failure costs it the game; see `evaluation.referee`.
         """
         began = time.perf_counter()
-        maker, rules = loading.find_game(self.env, self.rules)
+        maker, rules = self.game
         # An instance of each agent for each game of a pair, in separate processes for a program:
         # one plays the first games of pairs alone, the other the same deals from the other side.
         # Against another agent, on these deals again, others play: none meets cards it has seen.
@@ -191,7 +179,7 @@ class Setup:
             (_referee(self, *both, game, 0), _referee(self, *both[::-1], game, 1)) for game in range(self.sides)
         ]
         players = [field_agent(*pair, self.move_seconds, 0, place) for place, pair in enumerate((both, both[::-1]))]
-        reference = chosen_reference(rules, players, self.adjusted)
+        reference = chosen_reference(rules, [loading.in_phase(maker, one) for one in players], self.adjust)
         played = {}
         for number, episode in enumerate((self.episode, loading.shortest_episode(maker))):
             seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=(chunk.index, number))
@@ -204,7 +192,7 @@ class Setup:
 
 def label_agents(setup: Setup) -> list[str]:
     """Return a label for each agent of the field: its name, or as given if names coincide."""
-    maker, rules = loading.find_game(setup.env, setup.rules)
+    maker, rules = setup.game
     agents = [load_agent(given, setup.move_seconds) for given in setup.agents]
     for agent in agents:
         refuse_rules(loading.in_phase(maker, agent), rules, setup.episode)
@@ -213,37 +201,28 @@ def label_agents(setup: Setup) -> list[str]:
 
 
 def written(played: Pairs) -> Record:
-    """Return pairs as flat lists, of integers where that is no loss.
+    """Return pairs as nested lists, of integers where that is no loss.
 
     Corrections are fractions, all terms in one.
     """
-    flat: Record = {}
+    lists: Record = {}
     for name in played.known():
         array = getattr(played, name)
         if name in CORRECTIONS:
-            array = array.sum(axis=2).round(CORRECTION_PLACES)
+            array = array.sum(axis=2, keepdims=True).round(CORRECTION_PLACES)
         elif (array == array.astype(np.int64)).all():
             array = array.astype(np.int64)
-        flat[name] = array.ravel().tolist()
-    return {**flat, "failures": [asdict(failure) for failure in played.failures]}
+        lists[name] = array.tolist()
+    return {**lists, "failures": [asdict(failure) for failure in played.failures]}
 
 
 def read_pairs(*records: Record) -> Pairs:
     """Return the pairs of games, or of deals, of `written` records, joined."""
+    kinds = {"forfeits": bool, "won": float}
     arrays: dict[str, Any] = {
-        name: np.concatenate([np.array(one[name]) for one in records]) for name in set(records[0]) - {"failures"}
+        name: np.concatenate([np.array(one[name], dtype=kinds.get(name)) for one in records])
+        for name in set(records[0]) - {"failures"}
     }
-    sides = arrays["won"].size // arrays["dealer"].size
-    for name, flat in arrays.items():
-        shape = {
-            "dealer": (),
-            "forfeits": (2,),
-            "points": (sides, 3),
-            "won_correction": (1,),
-            "points_correction": (1, 2, 3),  # all terms are one by then
-        }.get(name, (sides,))
-        kind = {"forfeits": bool, "won": float}.get(name, flat.dtype)
-        arrays[name] = flat.astype(kind).reshape(-1, sides, *shape)
     failures = tuple(Failure(**failure) for one in records for failure in one["failures"])
     return Pairs(**arrays, failures=failures)
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from crib_env.arrays import Array
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, ahead_of_others
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_env.supported_rules import refuse_rules
@@ -30,7 +30,6 @@ from crib_training.loading import sides_of
 from crib_training.progress import Finished, ignore_progress
 
 PAIRS_AT_ONCE = 4096
-ARRAYS = ("won", "scores", "dealer", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
@@ -66,11 +65,6 @@ class Pairs:
         return int(self.won.shape[2])
 
     @property
-    def returns(self) -> Array:
-        """Returns that sum to zero, float64[sets, games, sides]: of two, 1 to the winner or -1."""
-        return np.asarray((self.sides * self.won - 1) / (self.sides - 1))
-
-    @property
     def first_dealt(self) -> Array:
         """Whether ``first`` dealt first, bool[sets, games]."""
         return np.asarray(self.dealer == 0)
@@ -83,13 +77,12 @@ class Pairs:
     @property
     def margin(self) -> Array:
         """``first``'s final score less the mean of the others', float64[sets, games]."""
-        return np.asarray(self.scores[..., 0] - self.scores[..., 1:].mean(axis=2))
+        return np.asarray(ahead_of_others(self.scores)[..., 0])
 
     @property
     def points_ahead(self) -> Array:
         """``first``'s points of all phases less the mean of the others', float64[sets, games]."""
-        points = self.points.sum(axis=3)
-        return np.asarray(points[..., 0] - points[..., 1:].mean(axis=2))
+        return np.asarray(ahead_of_others(self.points.sum(axis=3))[..., 0])
 
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
@@ -101,7 +94,7 @@ class Pairs:
 
     def known(self) -> list[str]:
         """Return the names of the arrays that exist."""
-        return [*ARRAYS, *(name for name in CORRECTIONS if getattr(self, name) is not None)]
+        return [one.name for one in fields(self) if isinstance(getattr(self, one.name), np.ndarray)]
 
     def swapped(self) -> Pairs:
         """Return pairs as the other agent sees them: as ``first``, with seat 0 first."""
@@ -129,11 +122,18 @@ class Pairs:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over ``n`` pairs with its 95 % interval."""
+    """A mean over pairs or hands with its 95 % interval.
+
+    Attributes:
+        mean: the mean; NaN of none.
+        ci95: half the width of the interval; NaN from fewer than two, 0 over all hands.
+    """
 
     mean: float
-    half: float  # of the interval's width; NaN from fewer than two pairs (so is the mean of none)
-    n: int
+    ci95: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.4f} ± {self.ci95:.4f}"
 
 
 def estimate(per_pair: Array) -> Estimate:
@@ -141,7 +141,7 @@ def estimate(per_pair: Array) -> Estimate:
     values = np.asarray(per_pair, dtype=np.float64)
     n = len(values)
     half = 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return Estimate(float(values.mean()) if n else math.nan, half, n)
+    return Estimate(float(values.mean()) if n else math.nan, half)
 
 
 def play_pairs(

@@ -34,14 +34,14 @@ from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
-from crib_training.evaluation.aivat import Adjust, adjusted_by, chosen_reference
+from crib_training.evaluation.aivat import Adjust, chosen_reference
 from crib_training.evaluation.chunks import Setup, label_agents
 from crib_training.evaluation.duplicate import Pairs, Sides, play_pairs
 from crib_training.evaluation.figures import figures
 from crib_training.evaluation.referee import Referee, counted
 from crib_training.evaluation.report import comparison
 from crib_training.language_models import play_models, totals
-from crib_training.loading import find_game, in_phase, players_of, shortest_episode, sides_of
+from crib_training.loading import NamesGame, in_phase, players_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
@@ -51,17 +51,13 @@ DEFAULT = Path("runs/evaluate.json")  # beside it lie a language model's games
 
 
 @checked_dataclass(frozen=True)
-class Settings(TakesAgents):
+class Settings(NamesGame, TakesAgents):
     """Compare two agents on duplicate deals.
 
     Attributes:
         first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file,
             package.module:Class, or text:MODEL for a language model.
         second: another agent, or the same.
-        env: the environment.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: how many play, by default the fewest the rules allow.
         pairs: pairs of games, and of single deals; among three, sets of three, in which each agent
             has held every hand.
         seed: fixes all random numbers.
@@ -73,15 +69,12 @@ class Settings(TakesAgents):
         duplicate: play both games of a pair with the same deals. Without it, every game has its own
             deals, for opponents who must not see cards twice, and only adjusted figures are shown.
         json: a file to write the result to as well.
-        replay: a file to write one of the games to, to watch in a browser.
+        replay: a file to write one more game of the two to, to watch in a browser.
     """
 
     first: types.AgentName
     second: types.AgentName
     _: KW_ONLY
-    env: types.EnvName = "six_card_v0"
-    rules: str | None = None
-    players: types.Players | None = None
     pairs: types.Count = 2000
     seed: types.Seed = 1
     games: bool = True
@@ -108,21 +101,24 @@ def evaluate(
     players: int | None = None,
     *,
     games: bool = True,
-    adjusted: bool | None = None,
+    adjust: Adjust = "auto",
     duplicate: bool = True,
     forfeits: bool = False,
 ) -> dict[str, Any]:
     """Return how ``first`` does against ``second``, ready for JSON; see `Settings`.
 
     In a phase environment its own policy plays the other phase. Without ``games`` the figures of
-    whole games are None. ``adjusted`` adds AIVAT's figures, and None does so where they are cheaper
-    than more games and narrower. With ``forfeits`` a failure costs an agent the game; else it is
-    raised.
+    whole games are None. ``adjust`` adds AIVAT's figures: "auto" where they are cheaper than more
+    games and narrower; without ``duplicate`` they are always there. With ``forfeits`` a failure
+    costs an agent the game; else it is raised.
     """
     rules = find_rules(rules, maker.family.name)
     n_sides = sides_of(rules, players)
     if n_sides > 2 and not duplicate:
         raise ValueError(f"games of {n_sides} sides have duplicate deals: leave --no-duplicate out")
+    if not duplicate and adjust == "never":
+        raise ValueError("--no-duplicate shows only adjusted figures: leave --adjust never out")
+    adjust = adjust if duplicate else "always"
     check_seed(seed)
     first, second = find_agent(first), find_agent(second)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
@@ -132,7 +128,7 @@ def evaluate(
     if forfeits:
         sides = Referee(one, name=names[0]), Referee(other, name=names[1])
     untimed = in_phase(maker, first), in_phase(maker, second)
-    reference = chosen_reference(rules, untimed, adjusted)
+    reference = chosen_reference(rules, untimed, adjust)
     episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
     for agent in untimed:
         refuse_rules(agent, rules, episodes[0])
@@ -155,7 +151,7 @@ def evaluate(
     whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
     speeds = [agent.decisions / agent.seconds if agent.seconds else None for agent in timed]
     return result_of(
-        maker, rules, players, names, (whole, deals), seed, duplicate=duplicate, speeds=speeds, adjusted=adjusted
+        maker, rules, players, names, (whole, deals), seed, duplicate=duplicate, speeds=speeds, adjust=adjust
     )
 
 
@@ -169,7 +165,7 @@ def result_of(
     *,
     duplicate: bool = True,
     speeds: Sequence[float | None] = (None, None),
-    adjusted: bool | None = None,
+    adjust: Adjust = "auto",
 ) -> dict[str, Any]:
     """Return the figures of games and deals that were played, ready for JSON.
 
@@ -187,7 +183,7 @@ def result_of(
         "seed": seed,
         "duplicate": duplicate,
         "versions": versions(),
-        **figures(rules, names, whole, deals, adjusted=adjusted),
+        **figures(rules, names, whole, deals, adjust=adjust),
         "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": dict(zip(names, speeds, strict=True)),
     }
@@ -199,6 +195,9 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
         raise ValueError(
             "a language model plays whole games on duplicate deals: leave out --no-games and --no-duplicate"
         )
+    for option in ("budget", "replay"):
+        if getattr(settings, option) is not None:
+            raise ValueError(f"a match of a language model takes no --{option}: leave it out")
     folder = (settings.json or DEFAULT).with_suffix(".games")
     if folder == settings.json:
         raise ValueError(f"--json {folder} is the folder of the games: name a file {DEFAULT.name}")
@@ -214,13 +213,13 @@ def evaluate_models(settings: Settings, maker: EnvMaker, rules: Rules) -> dict[s
     first, second = label_agents(setup)
     records = play_models(setup, settings.pairs, folder, f"{first} against {second}")
     played = setup.played((0, 1), records)
-    result = result_of(maker, rules, setup.players, (first, second), played, settings.seed, adjusted=setup.adjusted)
+    result = result_of(maker, rules, setup.players, (first, second), played, settings.seed, adjust=setup.adjust)
     return {**result, "language_models": totals(records)}
 
 
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     if settings.budget is not None and not isinstance(rules, TableTopRules):
         raise ValueError("--budget is for Table Top")
     agents = settings.agent(settings.first), settings.agent(settings.second)
@@ -236,7 +235,7 @@ def run(settings: Settings) -> None:
             settings.players,
             games=settings.games,
             duplicate=settings.duplicate,
-            adjusted=adjusted_by(settings.adjust, settings.duplicate),
+            adjust=settings.adjust,
             forfeits=not os.environ.get(TRACEBACK),
         )
     result["rules"] = settings.rules or rules.name  # with their changed fields

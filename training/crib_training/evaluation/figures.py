@@ -11,24 +11,20 @@ from crib_agents.data.tables import ROLES
 from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import LARGEST_TARGET, Rules
+from crib_training.evaluation.aivat import Adjust
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
 
 NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
 
 
 def figures(
-    rules: Rules,
-    names: tuple[str, str],
-    games: Pairs,
-    deals: Pairs,
-    episode: str = "game",
-    adjusted: bool | None = True,
+    rules: Rules, names: tuple[str, str], games: Pairs, deals: Pairs, episode: str = "game", adjust: Adjust = "always"
 ) -> dict[str, Any]:
     """Return the figures of two agents from duplicate games and single deals, ready for JSON.
 
     A forfeited game counts as lost; its pair does not count for points or the first dealer's
-    advantage. If the argument ``adjusted`` is None, a corrected figure with a wider interval than
-    the plain one is left out. Among more than two sides there are no skunks.
+    advantage. With ``adjust`` "auto", a corrected figure with a wider interval than the plain one
+    is left out. Among more than two sides there are no skunks.
     """
     phases = find_family(rules.family).phases
     finished_games, finished_deals = games.without_forfeits(), deals.without_forfeits()
@@ -51,7 +47,7 @@ def figures(
             },
         },
         "more_per_deal": _more_by_role(phases, points_more(finished_deals)),
-        "adjusted": _adjusted(phases, games, finished_deals, only_narrower=adjusted is None),
+        "adjusted": _adjusted(phases, games, finished_deals, only_narrower=adjust == "auto"),
         "forfeits": {
             name: int(games.forfeits[..., player].sum() + deals.forfeits[..., player].sum())
             for player, name in enumerate(names)
@@ -63,7 +59,7 @@ def as_json(value: Estimate) -> dict[str, float | None]:
     """Return an estimate for JSON, which has no NaN."""
     return {
         "mean": None if math.isnan(value.mean) else value.mean,
-        "ci95": None if math.isnan(value.half) else value.half,
+        "ci95": None if math.isnan(value.ci95) else value.ci95,
     }
 
 

@@ -82,32 +82,32 @@ class Ledger:
             about["agents"] = [[name, files.get(name)] for name in pair]
         return sha256(json.dumps([about, record], sort_keys=True).encode()).hexdigest()[:16]
 
-    def _take(self, line: str) -> bool:
-        """Store the chunk of a line; return whether it is intact and new."""
+    def _read(self, line: str, setup: bool) -> Record | None:
+        """Return the record of a line, of a set-up or of a chunk, or None if it is not intact."""
         try:
             written = json.loads(line)
-            record = written["record"]
-            known = len(self.records)
-            if "agents" in record or written["digest"] != self._digest(record):
-                return False
-            self._keep(record)
+            record: Record = written["record"]
+            intact = ("agents" in record) == setup and written["digest"] == self._digest(record)
         except (ValueError, KeyError, TypeError, IndexError):  # of another shape
-            return False
+            return None
+        return record if intact else None
+
+    def _take(self, line: str) -> bool:
+        """Store the chunk of a line; return whether it is intact and new."""
+        record, known = self._read(line, setup=False), len(self.records)
+        if record is not None:
+            self._keep(record)
         return len(self.records) > known
 
     def _require_same(self, line: str) -> dict[str, Any]:
         """Return what chunks were played under; refuse another set-up, with the reason."""
         place = f"Name another folder, or remove {self._path}"
-        try:
-            written = json.loads(line)
-            old: dict[str, Any] = written["record"]
-            if "agents" not in old or written["digest"] != self._digest(old):
-                raise ValueError("altered")
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        old = self._read(line, setup=True)
+        if old is None:
             raise RuntimeError(
                 f"line 1 of {self._path} cannot be read: it is cut short or altered, or from a "
                 f"version that wrote no digests. {place}"
-            ) from error
+            )
         new = self._identity
         alike = ["agents"]  # the field may differ, and so the files of agents that are not in both
         if all(new["files"].get(name, known) == known for name, known in old["files"].items()):
@@ -179,6 +179,6 @@ def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | N
         if until is not None:
             games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
             # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
-            if 100 * estimate(np.append(games.shares_won, [1, 0])).half <= until:
+            if 100 * estimate(np.append(games.shares_won, [1, 0])).ci95 <= until:
                 break
     return Plan(known, set())

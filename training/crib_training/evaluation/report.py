@@ -23,17 +23,16 @@ REASONS = 3  # shown for each kind of an agent's failures
 
 def comparison(r: dict[str, Any]) -> str:
     """Return the result of `evaluate` as a page."""
-    blocks = [comparison_table([r]), phase_table(r), difference_table(r), agents_table(r)]
+    plain = [phase_table(r)] if r["duplicate"] else []
+    blocks = [comparison_table([r]), *plain, difference_table(r), agents_table(r)]
     if "language_models" in r:
         blocks.append(models_table(r["language_models"]))
     if r["failures"]:
         blocks.append(failures_list(r["failures"]))
     games, sides, notes = r["won"]["mean"] is not None, r["sides"], []
-    more = r["margin_per_deal"]
+    more = (r if r["duplicate"] else r["adjusted"])["margin_per_deal"]
     if not games and more["mean"] is not None:  # None: every pair was forfeited
-        notes.append(
-            f"{r['first']} makes {more['mean']:+z.4f} ± {more['ci95']:.4f} points per deal more than {r['second']}."
-        )
+        notes.append(f"{r['first']} makes {shown(more, 1, 4, '', '+')} points per deal more than {r['second']}.")
     if sides > 2:
         notes.append(
             f"{r['first']} plays against {sides - 1} of {r['second']}, whose mean it is compared "
@@ -129,13 +128,16 @@ def _share(value: dict[str, float | None]) -> str:
     return "–" if value["mean"] is None else f"{100 * value['mean']:.1f}"
 
 
-def shown(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
-    """Return a scaled mean with its interval, or a dash where there is none."""
+def shown(value: dict[str, float | None], times: int, places: int, unit: str, sign: str = "") -> str:
+    """Return a scaled mean with its interval, or a dash where there is none.
+
+    ``sign`` is that of a format: "+" shows a plus too.
+    """
     mean, half = value["mean"], value["ci95"]
     if mean is None:
         return "–"
     interval = "" if half is None else f" ± {times * half:.{places}f}"
-    return f"{times * mean:z.{places}f}{interval}{unit}"
+    return f"{times * mean:{sign}z.{places}f}{interval}{unit}"
 
 
 def failures_list(failures: list[dict[str, Any]]) -> str:

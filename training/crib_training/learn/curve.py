@@ -1,7 +1,8 @@
-"""Strength during training, by any method: measured on duplicate deals and written to files.
+"""Strength during training by deep Monte Carlo or PPO: measured on duplicate deals and written.
 
-Every run writes ``curve.csv``, always with the same columns, the picture ``curve.png``, and
-``curve.json`` with the texts of the picture. `crib curves` draws several runs into one picture.
+Both write ``curve.csv``, with the same columns, the picture ``curve.png``, and ``curve.json`` with
+the texts of the picture. `crib curves` draws several runs into one picture. The benchmark's methods
+measure exploitability instead (`deal_learners`).
 """
 
 from __future__ import annotations
@@ -130,25 +131,20 @@ class Point:
 class Strength(Curve):
     """The strength of a run's agent against reference opponents.
 
-    ``baselines`` are agents whose own strength against the first opponent the picture shows as
-    lines; both are names joined by commas. ``sizes`` are measurements in all, pairs of deals in
-    each (0 measures nothing), and in the last. ``shares`` are the games that each baseline won.
+    The settings name the opponents, the baselines, and how often and on how many pairs to measure.
+    Without ``eval_opponents`` their ``opponent`` is the only one. ``shares`` are the games that
+    each baseline won.
     """
 
-    def __init__(
-        self,
-        maker: EnvMaker,
-        rules: Rules,
-        players: int,
-        method: str,
-        eval_opponents: str,
-        baselines: str,
-        sizes: tuple[int, int, int],
-    ) -> None:
-        self.maker, self.rules, self.players = maker, rules, players
-        self.num_evals, self.pairs, self.final_pairs = sizes
+    def __init__(self, maker: EnvMaker, rules: Rules, players: int, method: str, settings: Any) -> None:
+        self.maker, self.rules, self.players, self.settings = maker, rules, players, settings
+        if settings.eval_opponents is None:  # one name, which may hold a comma
+            opponents = [settings.trusted(settings.opponent)]
+        else:
+            opponents = settings.eval_opponents.split(",")
         self.opponents, self.baselines = (
-            {name: load_agent(name) for name in filter(None, names.split(","))} for names in (eval_opponents, baselines)
+            {name: load_agent(name) for name in filter(None, names)}
+            for names in (opponents, settings.baselines.split(","))
         )
         if not self.opponents:
             raise ValueError("strength is measured against one opponent at least: --eval-opponents NAME")
@@ -160,14 +156,15 @@ class Strength(Curve):
 
     def due(self, learner: Learner) -> bool:
         """Return whether a measurement should have been made; the first is before it learns."""
-        if not self.pairs or not self.points:
-            return bool(self.pairs)
-        total, last = learner.total, self.points[-1].deals
-        return learner.done * self.num_evals // total > last * self.num_evals // total
+        if not self.settings.eval_pairs or not self.points:
+            return bool(self.settings.eval_pairs)
+        total, last, evals = learner.total, self.points[-1].deals, int(self.settings.num_evals)
+        return learner.done * evals // total > last * evals // total
 
     def measure(self, learner: Learner) -> list[Measured]:
         """Measure the agent so far."""
-        pairs = self.final_pairs if learner.done >= learner.total else self.pairs
+        over = learner.done >= learner.total
+        pairs = self.settings.final_eval_pairs if over else self.settings.eval_pairs
         return self.measure_agent(learner.agent(), learner.done, learner.decisions, learner.cpu_seconds, pairs)
 
     def measure_agent(self, agent: Agent, deals: int, decisions: int, cpu_seconds: float, pairs: int) -> list[Measured]:
@@ -182,12 +179,12 @@ class Strength(Curve):
 
     def finish(self) -> None:
         """Measure the baselines."""
-        if not self.pairs:
+        if not self.settings.eval_pairs:
             return
         first, opponent = next(iter(self.opponents.items()))
         self.shares = {first: 1 / sides_of(self.rules, self.players)}
         for name, agent in self.baselines.items():
-            self.shares[name] = self._strength(agent, opponent, self.pairs)["won"]
+            self.shares[name] = self._strength(agent, opponent, self.settings.eval_pairs)["won"]
 
     def _strength(self, agent: Agent, opponent: Agent, pairs: int) -> dict[str, float]:
         ours, theirs = in_phase(self.maker, agent), in_phase(self.maker, opponent)
@@ -225,12 +222,14 @@ def strength(agent: Agent, opponent: Agent, rules: Rules, episode: str, players:
     points = estimate(deals.points_ahead.mean(axis=1))
     games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
     won = estimate(games.shares_won)
-    return {"points": points.mean, "points_interval": points.half, "won": won.mean, "won_interval": won.half}
+    return {"points": points.mean, "points_interval": points.ci95, "won": won.mean, "won_interval": won.ci95}
 
 
 def read_points(folder: Path) -> list[Point]:
     """Return the points that a run has written."""
     path = folder / TABLE
+    if (folder / "exploitability.csv").is_file():
+        raise ValueError(f"{folder} is of a method that measures exploitability: crib curves draws games and points")
     if not path.is_file():
         raise ValueError(f"{folder} is not the folder of a run: it has no {TABLE}")
     kinds = {"deals": int, "decisions": int, "opponent": str}
@@ -248,7 +247,7 @@ def read_words(folder: Path) -> dict[str, Any]:
     """Return the title of a run and the shares of its baselines."""
     path = folder / WORDS
     if not path.is_file():
-        return {"title": folder.name, "baselines": {}}
+        return {"title": folder.resolve().name, "baselines": {}}
     try:
         words: dict[str, Any] = json.loads(path.read_text("utf-8"))
         return words | {"title": str(words["title"]), "baselines": dict(words["baselines"])}
@@ -301,7 +300,7 @@ def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:
         lines.append(of_run("", points, opponent, what))
         if not len(lines[-1].seconds):
             raise ValueError(f"{folder} was not measured against {opponent!r}")
-    label = f"mean of {len(folders)} runs" if len(folders) > 1 else folders[0].name
+    label = f"mean of {len(folders)} runs" if len(folders) > 1 else folders[0].resolve().name
     return of_runs(name or label, lines)
 
 

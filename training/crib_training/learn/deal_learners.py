@@ -29,9 +29,8 @@ from crib_env.engine.family import find_family
 from crib_env.rules import TwoHandRules
 from crib_env.settings import checked_dataclass
 from crib_training.exploit import exploitability
-from crib_training.learn import run
 from crib_training.learn.deal_batch import PLACES, DealBatch, SparseLinear, bits_of
-from crib_training.learn.run import Curve, Learner, Measured, State, step_optimizer
+from crib_training.learn.run import Curve, Learner, Measured, RunSettings, State, descend, follow
 from crib_training.loading import find_game
 from crib_training.outputs import csv_table
 
@@ -39,19 +38,18 @@ MEASURED_POLICY = "policy_{decisions}.safetensors"  # one per measurement
 CURVE = "exploitability.csv"
 HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
 ILLEGAL = -1e9
+BatchSize = Annotated[types.Whole, Field(ge=2, le=1 << 20)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class RunSettings(run.RunSettings):
+class DealSettings(RunSettings):
     """Settings that these methods share.
 
     Attributes:
         env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
         decisions: decisions to learn from, of both seats; a decision without a choice does not
             count.
-        num_envs: deals side by side.
         hidden_sizes: sizes of the hidden layers of each network.
-        features: rows of features, read by a `CardNet`, as in the environments.
         suits: canonical, or ranks: while pegging the policy does not see its discards, so its
             exploitability is exact.
         num_evals: number of measurements of exploitability, 0 for none; by default 10 in
@@ -61,9 +59,7 @@ class RunSettings(run.RunSettings):
 
     env: types.EnvName = "five_card_v0"
     decisions: types.Count = 10_000_000
-    num_envs: types.Count = 256
     hidden_sizes: tuple[Annotated[types.Whole, Field(ge=1, le=4096)], ...] = (256, 256)
-    features: bool = True
     suits: Literal["canonical", "ranks"] = "canonical"
     num_evals: types.CountOrNone | None = None
     eval_hands: Annotated[types.Whole, Field(ge=2, le=10_000)] = 40
@@ -99,7 +95,20 @@ class RunSettings(run.RunSettings):
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class RolloutSettings(RunSettings):
+class GamesSettings(DealSettings):
+    """Settings of methods that learn from a `DealBatch`.
+
+    Attributes:
+        num_envs: deals side by side.
+        features: rows of features, read by a `CardNet`, as in the environments.
+    """
+
+    num_envs: types.Count = 256
+    features: bool = True
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class RolloutSettings(GamesSettings):
     """Settings of methods that play some decisions in every lane between updates.
 
     Attributes:
@@ -115,8 +124,8 @@ class RolloutSettings(RunSettings):
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class CriticSettings(RunSettings):
-    """Settings of methods that learn a policy with a critic.
+class ActorCriticSettings(RolloutSettings):
+    """Settings of methods that learn a policy with a critic from the decisions they play.
 
     Attributes:
         batch_size: decisions per step of gradient descent.
@@ -124,6 +133,7 @@ class CriticSettings(RunSettings):
         learning_rate: learning rate at the start; it falls linearly, as a rule to a tenth.
         max_grad_norm: maximum norm of the gradients.
         ema_rate: step of the average of the weights at each update; the average is evaluated.
+        vf_coef: weight of the critic's loss.
     """
 
     batch_size: types.Count = 1024
@@ -131,21 +141,11 @@ class CriticSettings(RunSettings):
     learning_rate: types.Positive = 4e-3
     max_grad_norm: types.Positive = 0.5
     ema_rate: types.Portion = 0.02
-
-
-@checked_dataclass(frozen=True, kw_only=True)
-class ActorCriticSettings(CriticSettings, RolloutSettings):
-    """Settings of methods that learn from the decisions they play.
-
-    Attributes:
-        vf_coef: weight of the critic's loss.
-    """
-
     vf_coef: types.Positive = 0.05
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class RegretSettings(RunSettings):
+class RegretSettings(GamesSettings):
     """Settings of methods that learn regrets.
 
     Attributes:
@@ -155,7 +155,7 @@ class RegretSettings(RunSettings):
         reservoir_size: decisions in each of the two reservoirs.
     """
 
-    batch_size: Annotated[types.Whole, Field(ge=2, le=1 << 20)] = 256
+    batch_size: BatchSize = 256
     updates: types.Count = 64
     learning_rate: types.Positive = 1e-3
     reservoir_size: types.Count = 400_000
@@ -181,12 +181,12 @@ class Row:
     pegging: float
 
 
-class Exploitability(Curve):
+class ExploitabilityCurve(Curve):
     """The gain of a best response in five-card deals; each measurement also writes its policy."""
 
     file = CURVE
 
-    def __init__(self, settings: RunSettings) -> None:
+    def __init__(self, settings: DealSettings) -> None:
         self.settings = settings
         self.rows: list[Row] = []
 
@@ -274,12 +274,7 @@ class Policy(PolicyNet):
             raise FloatingPointError("logits are not finite")
         return legal
 
-    @torch.no_grad()
-    def follow(self, other: Policy, rate: float) -> None:
-        """Move each weight towards another network's by a share of the difference."""
-        torch._foreach_lerp_(list(self.parameters()), list(other.parameters()), rate)
-
-    def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
+    def agent(self, name: str, settings: GamesSettings) -> PolicyNetAgent:
         """Return the agent that samples from this policy, in NumPy."""
         rules = settings.rules
         about = header(
@@ -293,14 +288,6 @@ class Policy(PolicyNet):
         return PolicyNetAgent(layers, about, name=name)
 
 
-def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
-    """Take a step of gradient descent, and return the loss."""
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    step_optimizer(optimizer)
-    return loss.item()
-
-
 class GamesLearner(Learner):
     """A method that learns from `DealBatch`, and perhaps from memories of them.
 
@@ -311,9 +298,9 @@ class GamesLearner(Learner):
 
     average: Policy  # the mixed policy learned so far
 
-    def __init__(self, settings: RunSettings) -> None:
+    def __init__(self, settings: GamesSettings) -> None:
         super().__init__(settings)
-        self.curve = Exploitability(settings)
+        self.curve = ExploitabilityCurve(settings)
         self.games = DealBatch(settings.rules, settings.num_envs, settings.seed, settings.features, settings.suits)
         self.memories: dict[str, Memory] = {}
 
@@ -419,17 +406,21 @@ def normalised(advantages: Tensor, targets: Tensor, played: Rollout) -> tuple[Te
     return advantages / (advantages.std() + 1e-8), targets * sign
 
 
-class CriticLearner(GamesLearner):
-    """A method with a policy, its average, and a critic that sees both hands; one optimizer."""
+class ActorCritic(GamesLearner):
+    """A method that plays a while, then learns from these decisions.
 
-    def __init__(self, settings: CriticSettings) -> None:
+    It has a policy, its average, and a critic that sees both hands; one optimizer. A method defines
+    `columns`, its training data, and `loss`.
+    """
+
+    def __init__(self, settings: ActorCriticSettings) -> None:
         super().__init__(settings)
         sizes = settings.hidden_sizes
         self.policy = Policy(self.games, sizes)
         self.average = copy.deepcopy(self.policy)
         self.critic = make_critic(self.games, sizes, self.critic_outputs)
-        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
-        self.adam = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5, fused=True)
+        weights = [*self.policy.parameters(), *self.critic.parameters()]
+        self.adam = torch.optim.Adam(weights, settings.learning_rate, eps=1e-5, fused=True)
         self.modules = {"policy": self.policy, "average": self.average, "critic": self.critic, "adam": self.adam}
 
     @property
@@ -437,35 +428,17 @@ class CriticLearner(GamesLearner):
         """Outputs of the critic."""
         return 1
 
-    def set_rate(self, share: float) -> None:
-        """Set the learning rate to a share of the first one."""
-        self.adam.param_groups[0]["lr"] = self.settings.learning_rate * share
-
-    def descend(self, loss: Tensor) -> None:
-        """Take a step of gradient descent, and let the average follow the policy."""
-        self.adam.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.weights, self.settings.max_grad_norm)
-        step_optimizer(self.adam)
-        self.average.follow(self.policy, self.settings.ema_rate)
-
-
-class ActorCritic(CriticLearner):
-    """A method that plays a while, then learns from these decisions.
-
-    A method defines `columns`, its training data, and `loss`.
-    """
-
     def iterate(self) -> dict[str, float]:
         """Play, then learn from the decisions."""
         settings = self.settings
-        self.set_rate(0.1 + 0.9 * self.left)
+        self.adam.param_groups[0]["lr"] = settings.learning_rate * self.annealed(1.0, 0.1)
         columns = self.columns(collect(self.games, self.policy, settings.steps, self.rng))
         for _ in range(settings.epochs):
             order = torch.from_numpy(self.rng.permutation(len(columns[0])))
             for rows in torch.split(order, settings.batch_size):
                 loss, figures = self.loss(*(column[rows] for column in columns))
-                self.descend(loss)
+                descend(self.adam, loss, settings.max_grad_norm)
+                follow(self.average, self.policy, settings.ema_rate)
         self.decisions += len(order)
         return {"loss": loss.item(), **{name: one.item() for name, one in figures.items()}}
 
@@ -477,10 +450,15 @@ class ActorCritic(CriticLearner):
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the loss of some rows, and other figures."""
 
+    @torch.no_grad()
+    def state_values(self, played: Rollout) -> Tensor:
+        """Return the critic's values for seat 0, float32[T + 1, N]."""
+        values: Tensor = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        return values
+
     def advantages(self, played: Rollout) -> tuple[Tensor, Tensor]:
         """Return the movers' advantages, of variance 1, and the critic's targets, float32[T, N]."""
-        with torch.no_grad():
-            values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        values = self.state_values(played)
         advantages = gae(played, values, self.settings.gae_lambda)
         return normalised(advantages, advantages + values[:-1], played)
 
@@ -578,7 +556,7 @@ class RegretLearner(GamesLearner):
     def set_rate(self) -> None:
         """Set the learning rate of all networks; it falls to a tenth."""
         for adam in self.adams.values():
-            adam.param_groups[0]["lr"] = self.settings.learning_rate * (0.1 + 0.9 * self.left)
+            adam.param_groups[0]["lr"] = self.settings.learning_rate * self.annealed(1.0, 0.1)
 
     def learn_both(self) -> dict[str, float]:
         """Let regrets and average learn from their memories; return figures."""
@@ -588,11 +566,11 @@ class RegretLearner(GamesLearner):
             rows = self.of_regrets.draw(self.settings.batch_size)
             masks = rows["masks"].bool()
             errors = (self.regrets(rows["seen"], masks) - rows["regrets"]).square() * masks
-            loss = descend(self.adams["regrets"], _weighted(errors.sum(1), rows["weight"]))
+            loss = descend(self.adams["regrets"], _weighted(errors.sum(1), rows["weight"])).item()
             rows = self.of_policy.draw(self.settings.batch_size)
             log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
             errors = -(rows["policy"] * log_p).sum(1)
-            imitation = descend(self.adams["average"], _weighted(errors, rows["weight"]))
+            imitation = descend(self.adams["average"], _weighted(errors, rows["weight"])).item()
         return {"loss": loss, "imitation_loss": imitation}
 
 

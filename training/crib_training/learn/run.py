@@ -12,9 +12,9 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from crib_env.settings import Folder, NewFolder, NotNegative, Seed, checked_data
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import CHECKPOINT, command, resume_option, run_folder, wrote
 from crib_training.progress import Progress
+from crib_training.provenance import differences
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -40,10 +41,11 @@ FORMAT_VERSION = 2
 # Settings that do not change the result.
 FREE = (
     "out", "resume", "progress", "save_seconds", "ray_address", "replay", "num_evals",
-    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines", "pairs",
+    "eval_hands", "eval_pairs", "final_eval_pairs", "eval_opponents", "baselines",
 )  # fmt: skip
 
 State = Mapping[str, Array]
+D = TypeVar("D", bound="DataclassInstance")
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -209,14 +211,10 @@ def kept_settings(settings: DataclassInstance) -> dict[str, Any]:
     return {name: list(v) if isinstance(v, tuple) else str(v) if isinstance(v, Path) else v for name, v in held.items()}
 
 
-def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
-    """Return the differences of settings from those of a run, each as words."""
-    now = kept_settings(settings)
-    return [
-        f"{name} was {before.get(name)}, not {now.get(name)}"
-        for name in {**before, **now}
-        if before.get(name) != now.get(name)
-    ]
+def resolve(defaults: D, settings: Any) -> D:
+    """Return a game's defaults, or in their place the values of the settings that are not None."""
+    given = {one.name: getattr(settings, one.name) for one in fields(defaults)}
+    return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
 
 @dataclass
@@ -289,6 +287,22 @@ def step_optimizer(optimizer: Optimizer) -> None:
         torch.set_flush_denormal(False)
 
 
+def descend(optimizer: Optimizer, loss: Tensor, clip: float | None = None) -> Tensor:
+    """Take a step of gradient descent, with gradients of norm ``clip`` at most; return the loss."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    if clip is not None:
+        nn.utils.clip_grad_norm_([one for group in optimizer.param_groups for one in group["params"]], clip)
+    step_optimizer(optimizer)
+    return loss.detach()
+
+
+@torch.no_grad()
+def follow(average: nn.Module, net: nn.Module, rate: float) -> None:
+    """Move each weight of an average towards a network's by a share of the difference."""
+    torch._foreach_lerp_(list(average.parameters()), list(net.parameters()), rate)
+
+
 class AveragedNets:
     """Nets that learn and play, their optimizer, and the moving average that runs save."""
 
@@ -296,19 +310,15 @@ class AveragedNets:
         self.nets, self.average = nets, copy.deepcopy(nets)
         self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
         self.learning_rate, self.ema_rate = learning_rate, ema_rate
-        self._weights: list[Tensor] = list(nets.parameters())
-        self._averages: list[Tensor] = list(self.average.parameters())
         self.modules: dict[str, nn.Module | Optimizer] = {"nets": nets, "average": self.average, "adam": self.optimizer}
 
-    def step(self, loss: Tensor, share: float = 1.0) -> None:
-        """Take a step of gradient descent by a share of the learning rate."""
+    def step(self, loss: Tensor, share: float = 1.0) -> Tensor:
+        """Take a step of gradient descent by a share of the learning rate; return the loss."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate * share
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        step_optimizer(self.optimizer)
-        with torch.no_grad():
-            torch._foreach_lerp_(self._averages, self._weights, self.ema_rate)
+        loss = descend(self.optimizer, loss)
+        follow(self.average, self.nets, self.ema_rate)
+        return loss
 
 
 class Screen(Progress):
@@ -457,8 +467,8 @@ class Run:
         about, method = found.about, settings.method
         if about.get("method") != method:
             raise ValueError(f"{folder} holds a run of {about.get('method')}, not of {method}")
-        if changed := diff_settings(about["settings"], settings):
-            raise ValueError(f"the run in {folder} is another: {'; '.join(changed)}")
+        if changed := differences(about["settings"], kept_settings(settings)):
+            raise ValueError(f"the run in {folder} is another: {changed}")
         for name in learner.counts:
             setattr(learner, name, about[name])
         learner.cpu_seconds = about["cpu_seconds"]

@@ -44,10 +44,10 @@ from crib_training.learn.deep_monte_carlo.self_play import Samples, SelfPlay
 from crib_training.learn.deep_monte_carlo.table_top import TableTopSelfPlay
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
 from crib_training.learn.run import FREE, LostError, RunSettings, State, module_tensors, restore_module
-from crib_training.loading import find_game, players_of
+from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import command
 from crib_training.provenance import code_digest
-from crib_training.workers import RayPool
+from crib_training.workers import RayPool, require_alike
 
 GAMES: dict[str, type[SelfPlay]] = {
     one.family.name: one for one in (TwoHandSelfPlay, TableTopSelfPlay, ManyHandSelfPlay)
@@ -66,9 +66,20 @@ def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[M
         yield {name: torch.from_numpy(rows[i]) for name, rows in parts.items()}
 
 
+def fit(
+    self_play: SelfPlay, nets: runs.AveragedNets, samples: Samples, size: int, share: float, rng: np.random.Generator
+) -> float:
+    """Learn from every sample once, in batches of ``size``; return the mean loss.
+
+    ``share`` is that of the learning rate.
+    """
+    losses = [nets.step(self_play.loss(samples, rows), share) for rows in batches(samples, size, rng)]
+    return float(torch.stack(losses).mean())
+
+
 def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
     """Return the environment that settings name, and its game as something to learn."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     self_play = GAMES[maker.family.name]
     players = players_of(rules, settings.players)
     torch.manual_seed(settings.seed)
@@ -155,10 +166,7 @@ actor_of = cache(Actor)  # of this process
 
 def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
     """Play a part in this process, if it has the ``code`` of the learner."""
-    if code != own_code():
-        raise RuntimeError(
-            f"node {platform.node()} has other code than the learner: install the same version on every node"
-        )
+    require_alike(own_code(), code)
     return actor_of(settings).play(part, nets)
 
 
@@ -245,14 +253,10 @@ HiddenSize = Annotated[types.Whole, Field(ge=1, le=WIDEST)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class Settings(NamesGame, RunSettings):
     """Train an agent by deep Monte Carlo: self-play, and regression on the return of each choice.
 
     Attributes:
-        env: the environment whose game to learn.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: 2, or 4 in Table Top; by default the smallest number that the game allows.
         deals: deals (in Table Top rounds) to play in all.
         num_envs: deals side by side between updates; by default the game's.
         batch_size: decisions per update; with 2048, the same strength takes ten times the deals.
@@ -282,10 +286,7 @@ class Settings(RunSettings):
         replay: write a page with one game of the trained agent against the first opponent.
     """
 
-    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "deep_monte_carlo"
-    rules: str | None = None
-    players: types.Players | None = None
     deals: types.Count = 400_000
     num_envs: types.Count | None = None
     batch_size: types.Count = 256
@@ -331,15 +332,8 @@ class Learner(runs.Learner):
         self.deals = self.rounds = 0
         self.actors: Actors | None = None
         self.behaviour_nets = self._nets() if settings.workers > 1 else {}
-        self.curve: Strength = Strength(
-            maker,
-            self.self_play.rules,
-            self.self_play.players,
-            f"deep Monte Carlo, seed {settings.seed}",
-            settings.eval_opponents,
-            settings.baselines,
-            (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-        )
+        rules, players = self.self_play.rules, self.self_play.players
+        self.curve: Strength = Strength(maker, rules, players, f"deep Monte Carlo, seed {settings.seed}", settings)
 
     def __enter__(self) -> Self:
         settings = self.settings
@@ -359,22 +353,12 @@ class Learner(runs.Learner):
         progress, deals = self.deals / self.settings.deals, self.next_batch_size(self.deals)
         samples = self.collect(deals, progress)
         self.rounds += 1
-        loss = self.fit(samples, progress)
+        settings, share = self.settings, max(self.settings.final_learning_rate, 1.0 - progress)
+        samples = samples.to(settings.device)
+        loss = fit(self.self_play, self.nets, samples, settings.batch_size, share, self.rng)
         self.deals += deals
         self.decisions += samples.decisions
         return {"loss": loss}
-
-    def fit(self, samples: Samples, progress: float) -> float:
-        """Learn from every sample once, and return the mean loss."""
-        settings = self.settings
-        share = max(settings.final_learning_rate, 1.0 - progress)
-        samples = samples.to(settings.device)
-        losses = []
-        for rows in batches(samples, settings.batch_size, self.rng):
-            loss = self.self_play.loss(samples, rows)
-            self.nets.step(loss, share)
-            losses.append(loss.detach())
-        return float(torch.stack(losses).mean())
 
     def next_batch_size(self, after: int) -> int:
         """Return the number of deals in the next round."""
@@ -428,7 +412,7 @@ def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     agent = runs.learn(Learner(settings))
     if settings.replay:
-        _, rules = find_game(settings.env, settings.rules)
+        _, rules = settings.game
         agents = agent, load_agent(settings.eval_opponents.split(",")[0])
         file = settings.out / "replay.html"
         write_replay(file, rules, agents, settings.seed, players=settings.players)

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, Portion, checked_dataclass
 from crib_training.learn import deal_learners
-from crib_training.learn.run import State
+from crib_training.learn.run import State, descend, follow
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -109,11 +109,8 @@ class Learner(deal_learners.RegretLearner):
             for rows in torch.split(order, self.settings.batch_size):
                 found = self.critic(both[rows]).gather(1, actions[rows][:, None])[:, 0]
                 loss = (found - goals[rows]).square().mean()
-                error = deal_learners.descend(self.adams["critic"], loss)
-                with torch.no_grad():
-                    torch._foreach_lerp_(
-                        list(self.target.parameters()), list(self.critic.parameters()), self.settings.tau
-                    )
+                error = descend(self.adams["critic"], loss).item()
+                follow(self.target, self.critic, self.settings.tau)
         return error
 
     def state(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from crib_env.settings import NewFolder, NotNegative, Share, checked_dataclass
 from crib_training.learn.deal_learners import ActorCritic, ActorCriticSettings, Rollout, flatten
+from crib_training.learn.run import follow
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -56,7 +57,7 @@ class Learner(ActorCritic):
     def iterate(self) -> dict[str, float]:
         """Play, then learn from the decisions, and let the magnet follow."""
         figures = super().iterate()
-        self.magnet.follow(self.policy, self.settings.magnet_rate)
+        follow(self.magnet, self.policy, self.settings.magnet_rate)
         return figures
 
     def columns(self, played: Rollout) -> list[Tensor]:

@@ -21,27 +21,28 @@ from crib_agents.learned import MixedAgent, MonteCarloAgent
 from crib_env import settings as types
 from crib_env.settings import checked_dataclass
 from crib_training.learn import run as runs
-from crib_training.learn.deal_learners import Exploitability, RunSettings
+from crib_training.learn.deal_learners import DealSettings, ExploitabilityCurve
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay
-from crib_training.methods import deep_monte_carlo
+from crib_training.methods.deep_monte_carlo import HiddenSize, fit
 from crib_training.outputs import command
 
 DEALS_OF_ALL_CARDS = 512
+FINAL_RATE = 0.05  # the share of the learning rate at the end
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class Settings(DealSettings):
     """Learn values by deep Monte Carlo.
 
     Attributes:
         policy_temperature: of the softmax over values that is measured and saved, in points; 0
             takes the highest value.
-        features: no choice here: its networks always read the rows of features.
         all_cards: in the pegging, learn the mean points after every card of a decision instead
             of the points after the card played. The policy plays on from each card, with both
             hands known, and the loss is of the differences between the cards, plus a twentieth of
             the squared errors. Positions with a choice that are played on from count as
             decisions, some 18 a deal with five cards.
+        hidden_sizes: sizes of the two hidden layers of each network.
         num_envs: deals of an iteration, each played to its end; by default 4096, or 512 with
             all_cards, where 4096 deals of six cards take 2 GB.
         batch_size: decisions per update.
@@ -55,9 +56,9 @@ class Settings(RunSettings):
 
     method: ClassVar[str] = "monte_carlo"
     policy_temperature: types.NotNegative = 0.0
-    features: bool = False
     all_cards: bool = False
-    num_envs: types.Count | None = None  # type: ignore[assignment]  # GamesLearner reads it, not this
+    hidden_sizes: tuple[HiddenSize, HiddenSize] = (256, 256)
+    num_envs: types.Count | None = None
     batch_size: types.Count = 256
     learning_rate: types.Positive = 1e-3
     temperature: types.Positive = 0.3
@@ -66,57 +67,32 @@ class Settings(RunSettings):
     ema_rate: types.Portion = 0.005
     out: types.NewFolder = Path("runs/monte_carlo")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.features:
-            raise ValueError(
-                "features: the networks of monte_carlo always read them, "
-                "leave --features out; selfplay_ppo and the other methods take it"
-            )
-        if len(self.hidden_sizes) != 2:
-            raise ValueError(f"hidden_sizes of monte_carlo are two, got {self.hidden_sizes}")
-
 
 class Learner(runs.Learner):
     """Learns by its `Settings`."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        first, second = settings.hidden_sizes
-        own = deep_monte_carlo.Settings(
-            env=settings.env,
-            seed=settings.seed,
-            num_envs=settings.num_envs or (DEALS_OF_ALL_CARDS if settings.all_cards else None),
-            batch_size=settings.batch_size,
-            learning_rate=settings.learning_rate,
-            ema_rate=settings.ema_rate,
-            temperature=settings.temperature,
-            final_temperature=settings.final_temperature,
-            epsilon=settings.epsilon,
-            hidden_sizes=(first, second),
-            eval_pairs=0,
-        )
-        self.learning = deep_monte_carlo.Learner(own)
-        self_play = self.learning.self_play
-        assert isinstance(self_play, TwoHandSelfPlay)
-        self_play.hides_discards = settings.suits == "ranks"
-        self_play.all_cards = settings.all_cards
-        self.modules, self.rng = self.learning.modules, self.learning.rng
-        self.curve = Exploitability(settings)
+        num_envs = settings.num_envs or (DEALS_OF_ALL_CARDS if settings.all_cards else None)
+        self.self_play = TwoHandSelfPlay(settings.rules, 2, replace(settings, num_envs=num_envs))
+        self.self_play.hides_discards = settings.suits == "ranks"
+        self.self_play.all_cards = settings.all_cards
+        self.nets = runs.AveragedNets(self.self_play.nets, settings.learning_rate, settings.ema_rate)
+        self.modules = self.nets.modules
+        self.curve = ExploitabilityCurve(settings)
 
     def iterate(self) -> dict[str, float]:
         """Play deals to their end, then learn from the decisions."""
-        learning, progress = self.learning, self.decisions / self.settings.decisions
-        samples = learning.self_play.play(learning.self_play.resolved.num_envs, progress, learning.rng)
-        loss = learning.fit(samples, progress)
+        progress, share = self.decisions / self.settings.decisions, max(FINAL_RATE, self.left)
+        samples = self.self_play.play(self.self_play.resolved.num_envs, progress, self.rng)
+        loss = fit(self.self_play, self.nets, samples, self.settings.batch_size, share, self.rng)
         self.decisions += samples.decisions
         return {"loss": loss}
 
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
-        learning, temperature = self.learning, self.settings.policy_temperature
-        free = ("out", "resume", "progress")
-        made_by = command("crib train monte_carlo", self.settings, free, ("env",))
-        weights = learning.self_play.weights(learning.nets.average, made_by)
+        temperature = self.settings.policy_temperature
+        made_by = command("crib train monte_carlo", self.settings, runs.FREE, ("env",))
+        weights = self.self_play.weights(self.nets.average, made_by)
         kind = MixedAgent if temperature else MonteCarloAgent
         return kind([replace(weights, temperature=temperature)], "monte_carlo")

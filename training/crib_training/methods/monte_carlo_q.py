@@ -40,7 +40,7 @@ class Learner(ActorCritic):
     @torch.no_grad()
     def columns(self, played: Rollout) -> list[Tensor]:
         """Return the decisions with the movers' returns."""
-        values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        values = self.state_values(played)
         returns = gae(played, values, self.settings.gae_lambda) + values[:-1]
         return flatten(played.observations, played.masks, played.both, played.actions, returns * played.sign[:-1])
 

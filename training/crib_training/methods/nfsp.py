@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from pydantic import Field
 from torch import Tensor
 
-from crib_env.settings import Count, NewFolder, Portion, Positive, Share, Whole, checked_dataclass
+from crib_env.settings import Count, NewFolder, Portion, Positive, Share, checked_dataclass
 from crib_training.learn import deal_learners
 from crib_training.learn.deal_batch import END
-from crib_training.learn.run import State
+from crib_training.learn.run import State, descend, follow
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -43,7 +42,7 @@ class Settings(deal_learners.RolloutSettings):
 
     method: ClassVar[str] = "nfsp"
     steps: Count = 16
-    batch_size: Annotated[Whole, Field(ge=2, le=1 << 20)] = 256
+    batch_size: deal_learners.BatchSize = 256
     updates: Count = 32
     anticipatory: Portion = 0.3
     epsilon: Share = 0.06
@@ -65,13 +64,7 @@ class Learner(deal_learners.GamesLearner):
         self.average = deal_learners.Policy(self.games, settings.hidden_sizes)
         self.q_adam = torch.optim.Adam(self.q.parameters(), settings.learning_rate, fused=True)
         self.adam = torch.optim.Adam(self.average.parameters(), settings.average_learning_rate, fused=True)
-        self.modules = {
-            "q": self.q,
-            "target": self.target,
-            "average": self.average,
-            "q_adam": self.q_adam,
-            "adam": self.adam,
-        }
+        self.modules = {name: getattr(self, name) for name in ("q", "target", "average", "q_adam", "adam")}
         self.newest = deal_learners.Memory(settings.buffer_size, False, self.rng)
         self.sample = deal_learners.Memory(settings.reservoir_size, True, self.rng)
         self.memories = {"newest": self.newest, "sample": self.sample}
@@ -88,7 +81,7 @@ class Learner(deal_learners.GamesLearner):
         """Play some decisions, then let both networks learn."""
         settings = self.settings
         for _ in range(settings.steps):
-            self._step(settings.epsilon * (0.1 + 0.9 * self.left))
+            self._step(settings.epsilon * self.annealed(1.0, 0.1))
         self.decisions += settings.steps * settings.num_envs
         loss = imitation = 0.0
         both = len(self.newest) and len(self.sample)  # else no best response has been played yet
@@ -152,8 +145,8 @@ class Learner(deal_learners.GamesLearner):
         only = torch.zeros(len(taken), self.games.actions, dtype=torch.bool).scatter(1, taken, True)
         value = self.q(rows["before"], only).gather(1, taken)[:, 0]
         loss = torch.nn.functional.smooth_l1_loss(value, goal)
-        found = deal_learners.descend(self.q_adam, loss)
-        self.target.follow(self.q, self.settings.tau)
+        found = descend(self.q_adam, loss).item()
+        follow(self.target, self.q, self.settings.tau)
         return found
 
     def _learn_average(self) -> float:
@@ -161,7 +154,7 @@ class Learner(deal_learners.GamesLearner):
         rows = self.sample.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
-        return deal_learners.descend(self.adam, loss)
+        return descend(self.adam, loss).item()
 
     def state(self) -> dict[str, Any]:
         """Return deals, generators, memories and decisions whose outcome is open."""

@@ -32,13 +32,12 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 from crib_env import settings as types
 from crib_env.engine.family import ONE_DEAL, Family, Suits
 from crib_env.envs.config import Episode
-from crib_env.envs.makers import EnvMaker
-from crib_env.rules import Rules
 from crib_env.settings import checked_dataclass
 from crib_training.learn.curve import TABLE, Strength, read_points
-from crib_training.learn.run import EVENTS, POLICY, Screen, diff_settings, divergence_error, is_finite, kept_settings
-from crib_training.loading import find_game, players_of
+from crib_training.learn.run import EVENTS, POLICY, Screen, divergence_error, is_finite, kept_settings, resolve
+from crib_training.loading import NamesGame, players_of
 from crib_training.outputs import MODEL, resume_option, run_folder, wrote
+from crib_training.provenance import differences
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,7 @@ def chosen_of(settings: Settings) -> GameDefaults:
     known = DEFAULTS.get(settings.env, GameDefaults())
     if settings.reward == "win":  # its scores are no points
         known = replace(known, temperature=None)
-    given = {name: getattr(settings, name) for name in vars(known)}
-    return replace(known, **{name: value for name, value in given.items() if value is not None})
-
-
-def policy_agent(model: MaskablePPO, maker: EnvMaker, rules: Rules, suits: str) -> PolicyNetAgent:
-    """Return the policy of a trained model as an agent of ours."""
-    about = header(maker.name, rules, maker.family, True, suits)
-    extractor: Any = model.policy.mlp_extractor
-    return PolicyNetAgent(tensors_of(extractor.net), about, name="ppo")
+    return resolve(known, settings)
 
 
 class RunCallback(BaseCallback):
@@ -102,9 +93,9 @@ class RunCallback(BaseCallback):
     def __init__(self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen) -> None:
         super().__init__()
         self.settings, self.model, self.curve, self.screen = settings, model, curve, screen
-        before = curve.points[-1:]
-        self.deals = before[0].deals if before else 0
-        self.cpu_seconds = before[0].cpu_seconds if before else 0.0
+        measured = asdict(curve.points[-1]) if curve.points else {"deals": 0, "cpu_seconds": 0.0}
+        learned = vars(model).get("learned", measured)  # files of earlier versions lack it
+        self.deals, self.cpu_seconds = learned["deals"], learned["cpu_seconds"]
         self.every = chosen_of(settings).timesteps / settings.num_evals
         self.next = screen.decisions + self.every
         self.since = time.process_time()
@@ -126,8 +117,9 @@ class RunCallback(BaseCallback):
     def agent(self) -> PolicyNetAgent:
         """Return the policy learned so far."""
         maker = self.curve.maker
-        assert isinstance(self.model, MaskablePPO)
-        return policy_agent(self.model, maker, self.curve.rules, suits_of(maker.family))
+        about = header(maker.name, self.curve.rules, maker.family, True, suits_of(maker.family))
+        extractor: Any = self.model.policy.mlp_extractor
+        return PolicyNetAgent(tensors_of(extractor.net), about, name="ppo")
 
     def check_finite(self) -> None:
         """Raise an error once the weights are not finite."""
@@ -138,6 +130,11 @@ class RunCallback(BaseCallback):
     def save(self) -> None:
         """Write the model, the policy and the curve."""
         self.check_finite()
+        now = time.process_time()
+        self.cpu_seconds, self.since = self.cpu_seconds + now - self.since, now
+        vars(self.model)["learned"] = {"deals": self.deals, "cpu_seconds": self.cpu_seconds}
+        if (scaled := self.model.get_vec_normalize_env()) is not None:
+            vars(self.model)["reward_scale"] = scaled.ret_rms
         data, out = io.BytesIO(), self.settings.out
         self.model.save(data)
         write_whole(out / MODEL, data.getvalue())
@@ -147,26 +144,23 @@ class RunCallback(BaseCallback):
 
     def measure(self, decisions: int, pairs: int) -> None:
         """Save the agent after this many decisions, and measure it."""
-        self.cpu_seconds += time.process_time() - self.since
         self.save()
-        if pairs:
-            found = self.curve.measure_agent(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
-            self.screen.measured(found, decisions)
-        self.since = time.process_time()
+        try:
+            if pairs:
+                found = self.curve.measure_agent(self.agent(), self.deals, decisions, self.cpu_seconds, pairs)
+                self.screen.measured(found, decisions)
+        finally:  # a stopped measurement does not count as learning either
+            self.since = time.process_time()
 
 
 HiddenSize = Annotated[types.Whole, Field(ge=1, le=4096)]
 
 
 @checked_dataclass(frozen=True, kw_only=True)
-class Settings(TakesAgents):
+class Settings(NamesGame, TakesAgents):
     """Train an agent by MaskablePPO against an opponent.
 
     Attributes:
-        env: the environment.
-        rules: a preset other than the environment's own, or a preset with changes, such as
-            hoyle[target=91,for_last=3].
-        players: how many play, by default the fewest the rules allow.
         timesteps: decisions to learn from; by default the environment's, as num_envs, steps,
             batch_size, epochs, gae_lambda, ent_coef, hidden_sizes and temperature are.
         seed: seed of the deals, the network and the batches.
@@ -200,10 +194,7 @@ class Settings(TakesAgents):
         progress: show progress.
     """
 
-    env: types.EnvName = "six_card_v0"
     method: ClassVar[str] = "ppo"
-    rules: str | None = None
-    players: types.Players | None = None
     timesteps: types.Count | None = None
     seed: Annotated[types.Whole, Field(ge=0, le=2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: types.AgentName = "rule_based"
@@ -241,7 +232,7 @@ def suits_of(family: Family) -> Suits:
 
 def games_of(settings: Settings) -> VecEnv:
     """Return the games that settings name, with an opponent in them, as SB3 takes them."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     games = maker.sb3_env(
         chosen_of(settings).num_envs,
         opponent=settings.load_agent(settings.opponent),
@@ -321,9 +312,11 @@ def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> Maskabl
         raise ValueError(f"{path} cannot be read: {error}") from None
     if (before := vars(model).get("run")) is None:
         raise ValueError(f"{path} is not of a run of `crib train ppo`")
-    if changed := diff_settings(before, _settled(settings)):
-        raise ValueError(f"the run in {path.parent} is another: {'; '.join(changed)}")
+    if changed := differences(before, kept_settings(_settled(settings))):
+        raise ValueError(f"the run in {path.parent} is another: {changed}")
     model.set_env(games)
+    if isinstance(games, VecNormalize):
+        games.ret_rms = vars(model).get("reward_scale", games.ret_rms)
     if not is_finite(0.0, model.policy):
         raise ValueError(f"{path} holds weights that are not finite")
     return model
@@ -331,22 +324,14 @@ def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> Maskabl
 
 def train(settings: Settings) -> PolicyNetAgent:
     """Train an agent by the settings, write everything to ``out`` and return it."""
-    maker, rules = find_game(settings.env, settings.rules)
+    maker, rules = settings.game
     if settings.resume and not settings.trust:
         raise ValueError(
             f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
             "is your own, say --trust"
         )
     players = players_of(rules, settings.players)
-    curve = Strength(
-        maker,
-        rules,
-        players,
-        f"MaskablePPO, seed {settings.seed}",
-        settings.eval_opponents or settings.trusted(settings.opponent),
-        settings.baselines,
-        (settings.num_evals, settings.eval_pairs, settings.final_eval_pairs),
-    )
+    curve = Strength(maker, rules, players, f"MaskablePPO, seed {settings.seed}", settings)
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
     with run_folder(settings.out, resume):

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share, checked_dataclass
 from crib_training.learn.deal_learners import ActorCritic, ActorCriticSettings, Rollout, flatten, gae
+from crib_training.learn.run import follow
 
 
 @checked_dataclass(frozen=True, kw_only=True)
@@ -57,8 +58,8 @@ class Learner(ActorCritic):
         period = self.decisions // self.settings.period
         figures = super().iterate()
         if self.decisions // self.settings.period > period:
-            self.before.follow(self.regular, 1.0)
-            self.regular.follow(self.average, 1.0)
+            follow(self.before, self.regular, 1.0)
+            follow(self.regular, self.average, 1.0)
         return figures
 
     @torch.no_grad()
@@ -70,7 +71,7 @@ class Learner(ActorCritic):
         taken = played.actions[:, :, None]
         cost = costs.gather(2, taken)[:, :, 0]
         played = played._replace(gains=played.gains - sign * cost)
-        values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        values = self.state_values(played)
         advantages = gae(played, values, self.settings.gae_lambda)
         p = played.log_probabilities.gather(2, taken)[:, :, 0].exp()
         force = -costs
@@ -81,8 +82,8 @@ class Learner(ActorCritic):
 
     def _regular(self, played: Rollout, share: float) -> Tensor:
         """Return log-probabilities between those of the last two regularising policies."""
-        seen = played.observations, played.masks
-        now, before = (net(*map(_rows, seen)).log_softmax(1) for net in (self.regular, self.before))
+        seen = flatten(played.observations, played.masks)
+        now, before = (net(*seen).log_softmax(1) for net in (self.regular, self.before))
         return torch.lerp(before, now, share).view_as(played.log_probabilities)
 
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
@@ -99,7 +100,3 @@ class Learner(ActorCritic):
         entropy = -(p * (p + 1e-12).log()).sum(1).mean()
         loss = neurd + self.settings.vf_coef * error
         return loss, {"entropy": entropy, "value_error": error}
-
-
-def _rows(tensor: Tensor) -> Tensor:
-    return tensor.flatten(0, 1)

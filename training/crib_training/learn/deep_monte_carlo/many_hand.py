@@ -21,8 +21,7 @@ from numba import float32, float64, int64, void
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
-from crib_env.arrays import Array
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, ahead_of_others
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
 from crib_env.engine.many_hand import HAND, VIEWS_T
@@ -83,7 +82,7 @@ class ManyHandSelfPlay(SelfPlay):
             rest = games.tally[lanes, :, PEGGING] - (heels[lanes] if discarding else before)
             if discarding:
                 rest = rest + games.tally[lanes, :, CRIB]
-            targets.append(_margin(rest, sides))
+            targets.append(ahead_of_others(rest)[np.arange(len(rest)), sides])
         group = {
             "inputs": torch.from_numpy(np.concatenate(seen)),
             "targets": torch.from_numpy(np.concatenate(targets).astype(np.float32)),
@@ -95,13 +94,6 @@ class ManyHandSelfPlay(SelfPlay):
         group, chosen = samples.groups["card"], rows["card"]
         expected = self.nets["card"](group["inputs"][chosen]).squeeze(1)
         return mse_loss(expected, group["targets"][chosen])
-
-
-def _margin(points: Array, sides: Array) -> Array:
-    """Return each row's points of its side less the mean of the others', float64[K]."""
-    own = points[np.arange(len(points)), sides]
-    margin: Array = own - (points.sum(axis=1) - own) / (points.shape[1] - 1)
-    return margin
 
 
 # --- compiled: choices by value and noise, and the networks' inputs for them

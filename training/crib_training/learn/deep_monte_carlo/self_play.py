@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from crib_env.arrays import Array
 from crib_env.rules import Rules
+from crib_training.learn.run import resolve
 
 EVEN = 1e3  # a temperature at which values no longer matter
 
@@ -48,11 +49,6 @@ class GameDefaults:
     temperature: float = 0.3
     final_temperature: float = 0.08
 
-    def resolve(self, settings: Any) -> GameDefaults:
-        """Return these, or the values in the settings instead."""
-        given = {f.name: getattr(settings, f.name) for f in fields(self)}
-        return replace(self, **{name: value for name, value in given.items() if value is not None})
-
 
 class SelfPlay(ABC):
     """A game's self-play by `deep_monte_carlo.Settings`; ``resolved`` has the game's for None.
@@ -66,7 +62,7 @@ class SelfPlay(ABC):
 
     def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         self.rules, self.players = rules, players
-        self.resolved = self.defaults.resolve(settings)
+        self.resolved = resolve(self.defaults, settings)
         self.epsilon = settings.epsilon
 
     @abstractmethod

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -41,6 +41,7 @@ TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than v
 LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
 CRIB_SIZES = (32, 16)
 CRIB_SHARE = 0.3  # of its error in the loss
+T = TypeVar("T", Array, Tensor)
 OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
 
 
@@ -134,10 +135,10 @@ class TableTopSelfPlay(SelfPlay):
         targets = batch["targets"]
         if name == "lines":
             loss = mse_loss(value[is_open], targets[is_open])
-            rest = _sums(targets) - _sums(value.detach())
+            rest = side_sums(targets) - side_sums(value.detach())
             loss = loss + mse_loss(owing, rest) / SIZE
         else:
-            loss = mse_loss(_sums(value) + owing, targets) / SIZE
+            loss = mse_loss(side_sums(value) + owing, targets) / SIZE
         crib = self.nets.crib(batch["crib_inputs"]).squeeze(1)
         return loss + CRIB_SHARE * mse_loss(crib, batch["crib_targets"])
 
@@ -181,14 +182,10 @@ def traced(turns: list[TurnResult], came_to: Array, owing: Array) -> list[Array]
     return targets[::-1]
 
 
-def side_sums(lines: Array) -> Array:
+def side_sums(lines: T) -> T:
     """Return the sums of rows and of columns, [N, 2] of [N, LINES]."""
-    sums: Array = lines.reshape(-1, 2, SIZE).sum(axis=2)
+    sums: T = lines.reshape(-1, 2, SIZE).sum(2)
     return sums
-
-
-def _sums(lines: Tensor) -> Tensor:
-    return lines.reshape(-1, 2, SIZE).sum(dim=2)
 
 
 # --- compiled: choices by value and noise, and the networks' inputs for them
