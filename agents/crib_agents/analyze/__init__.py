@@ -19,9 +19,10 @@ import numpy as np
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import as_won
-from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
+from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, TableTopExpert
+from crib_agents.knowledge import rounds
 from crib_agents.learned import MonteCarloAgent, many_hand
-from crib_env.arrays import Doubles
+from crib_env.arrays import Doubles, View
 from crib_env.cards import DECK_SIZE, format_card, format_cards
 from crib_env.encoding import family_of
 from crib_env.engine.hands.records import DISCARD
@@ -91,7 +92,8 @@ class CellChoice:
         theirs: points the other side is.
         value: the difference, as a search over the next cards finds it; in a game each side's
             points are weighed in it by their effect on the probability of winning.
-        win: the chance of winning the game with these points; of a single round, of making more.
+        win: the probability of winning the game, of a single round that of making more: for the
+            best place with the points above, for another with as much less as its value is less.
     """
 
     place: str
@@ -201,8 +203,8 @@ def table_top_choices(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
     found = [
-        CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE)))
-        for action, row in enumerate(columns)
+        CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE)), float(win))
+        for action, (row, win) in enumerate(zip(columns, _wins(views[0], columns), strict=True))
         if not np.isnan(row[VALUE])
     ]
     return sorted(found, key=lambda cell: -cell.value)
@@ -229,8 +231,19 @@ def many_hand_action_values(views: Views) -> Doubles:
 def table_top_action_values(views: Views) -> Doubles:
     """Return the value of each place at Table Top."""
     expert = TableTopExpert()
-    found = [expert.analyze(view)[:, WIN_VALUE] for view in views]
+    found = [_wins(view, expert.analyze(view)) for view in views]
     return np.array(found).reshape(len(views), ACTIONS)
+
+
+def _wins(view: View, columns: Doubles) -> Doubles:
+    """Return the probability of winning with each place, in the order of their searched values.
+
+    The columns of points know nothing of the search. A point less in value is half a point less
+    for this seat's side and half a point more for the other: the weights of their points sum to 2.
+    """
+    mine, theirs, value = columns[np.nanargmax(columns[:, VALUE]), [MINE, THEIRS, VALUE]]
+    behind = (value - columns[:, VALUE]) / 2
+    return rounds.chance_of(view, mine - behind, theirs + behind)
 
 
 def _by_card(views: Views, found: Doubles) -> Doubles:

@@ -40,8 +40,8 @@ def in_words(choice: Choice) -> str:
 
 
 def choices(view: View) -> list[Choice]:
-    """Return every choice of the seat to move, the highest value first."""
-    return sorted(analyze(np.array([view])), key=lambda choice: -choice.win)
+    """Return every choice of the seat to move, the best first."""
+    return [*analyze(np.array([view]))]
 
 
 class Advised(NamedTuple):
