@@ -139,8 +139,6 @@ def review(session: Session, seat: int) -> Review:
 # of each, on its own scale. If several cards are discarded one after the other, the last one's
 # value is that of all of them.
 
-IN_POINTS = ("deal",)  # episodes that are not won: what counts is points
-
 
 class Option(NamedTuple):
     """One choice, in the order in which the page's program reads it."""
@@ -168,7 +166,7 @@ def opinions(session: Session) -> list[Opinion]:
 
 
 def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
-    in_points = game.episode in IN_POINTS
+    in_points = game.episode == "deal"  # it is not won: what counts is points
     found = sorted(choices(turn.view), key=lambda choice: -_win_value(choice, in_points))
     agent: Any = session.seats[turn.seat]
     likely = _probabilities(agent, game, turn)
@@ -185,9 +183,7 @@ def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
 
 
 def _win_value(choice: Choice, in_points: bool) -> float:
-    if not in_points:
-        return choice.win
-    return choice.value if isinstance(choice, CellChoice) else choice.points
+    return choice.points if in_points and not isinstance(choice, CellChoice) else choice.win
 
 
 Numbers = dict[frozenset[int], float]
