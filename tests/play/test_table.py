@@ -344,7 +344,7 @@ def test_typed_places_count_rows_and_columns_from_one() -> None:
 
 def test_sit_down_refuses_agents_of_other_games() -> None:
     game = table_game("ship-partners")
-    with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
+    with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays five_card, hoyle"):
         sit_down(game, 0, "equilibrium")
     with pytest.raises(ValueError, match="equilibrium does not play"):
         sit_down(game, None, "greedy", "equilibrium")
