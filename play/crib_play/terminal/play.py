@@ -21,7 +21,7 @@ from crib_play.drill import ask_count
 from crib_play.table import Counted, Session, TakesGame, Turn, review
 from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
-from crib_play.terminal.screen import Screen, boards_of
+from crib_play.terminal.screen import SCORES, TABLES, Screen
 from crib_play.user_files import Preferences, Speed, load_preferences, preferences_file, save_preferences
 
 HELP = """
@@ -133,7 +133,7 @@ class Player:
         if self.chosen.muggins and own in sight:  # the player counts them
             sight[own] = ["?"] * len(sight[own])
         self.screen.line("")
-        boards_of(self.session).table(self.screen, sight, self.names)
+        TABLES[self.session.family.name](self.screen, sight, self.names)
         view = self.session.game.view(self.seat)
         while True:
             typed = input(f"{self.session.family.ask(view)}> ").strip()
@@ -207,7 +207,7 @@ class Player:
 
     def board(self) -> None:
         """Show the board."""
-        boards_of(self.session).score(self.screen, self.session.sight(self.seat), self.names)
+        SCORES[self.session.family.name](self.screen, self.session.sight(self.seat), self.names)
 
     def coach(self) -> None:
         """Turn the coach on or off."""
@@ -307,7 +307,7 @@ def watch(session: Session, screen: Screen, title: str) -> None:
                 turn = replace(turn, calls=turn.calls[1:])
             screen.calls(session, turn, called)
             if turn.counted:
-                boards_of(session).score(screen, session.sight(0), called)
+                SCORES[session.family.name](screen, session.sight(0), called)
     except KeyboardInterrupt:
         screen.line("")
         screen.line("You stop watching.")
