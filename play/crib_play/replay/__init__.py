@@ -14,6 +14,7 @@ from dataclasses import KW_ONLY
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 
 from crib_agents.files import write_whole
@@ -159,9 +160,7 @@ def _filled(title: str, data: dict[str, Any]) -> str:
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         "PROGRAM": (here / "page.js").read_text("utf-8"),
     }
-    page = (here / "page.html").read_text("utf-8")
-    before, *rest = page.split("{{")
-    return before + "".join(filling[name] + after for name, _, after in (part.partition("}}") for part in rest))
+    return Template((here / "page.html").read_text("utf-8")).substitute(filling)
 
 
 # --- the moments of a game, each as every seat sees it -------------------------------------------

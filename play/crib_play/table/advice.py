@@ -26,8 +26,8 @@ def actions_of(choice: Choice) -> frozenset[int]:
     return frozenset((parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,))
 
 
-def in_words(choice: Choice) -> str:
-    """Return the reason for a choice, in points."""
+def points_of(choice: Choice) -> str:
+    """Return what a choice is expected to bring, in points."""
     if isinstance(choice, DiscardChoice):
         pegging = f", pegging {choice.pegging:+.1f}" if choice.pegging else ""
         return f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}{pegging}"
@@ -61,7 +61,7 @@ def advised(family: TableFamily, view: View) -> list[Advised]:
 def choice_in_words(family: TableFamily, view: View, choice: Choice) -> Advised:
     """Return a choice in words."""
     actions = tuple(sorted(actions_of(choice), reverse=True))
-    return Advised(actions, family.spoken(view, actions), in_words(choice), choice.win)
+    return Advised(actions, family.spoken(view, actions), points_of(choice), choice.win)
 
 
 @dataclass(frozen=True)
