@@ -19,7 +19,7 @@ import numpy as np
 from crib_agents.analyze.views import discard_view, layout_view, pegging_view
 from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import as_won
-from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, TableTopExpert
+from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE, TableTopExpert
 from crib_agents.knowledge import rounds
 from crib_agents.learned import MonteCarloAgent, many_hand
 from crib_env.arrays import Doubles, View
@@ -202,9 +202,10 @@ def card_choices(found: list[tuple[float, int, float, float, float]]) -> list[Ca
 def table_top_choices(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
+    columns[:, WIN_VALUE] = _wins(views[0], columns)
     found = [
-        CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE)), float(win))
-        for action, (row, win) in enumerate(zip(columns, _wins(views[0], columns), strict=True))
+        CellChoice(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE)))
+        for action, row in enumerate(columns)
         if not np.isnan(row[VALUE])
     ]
     return sorted(found, key=lambda cell: -cell.value)
