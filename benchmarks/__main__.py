@@ -1,7 +1,8 @@
 """Run every benchmark, or those named with ``--only``, and print the results.
 
-Everything at full size takes a few minutes. Figures at full size go into
-``docs/numbers/speed.json``, and ``benchmarks/RESULTS.md`` is made of that file.
+Everything at full size takes a few minutes. Figures of all scripts at full size, beside other
+people's games, go into ``docs/numbers/speed.json``, and ``benchmarks/RESULTS.md`` is made of that
+file.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 class Settings:
     """Run every benchmark, and print the results.
 
-    Everything at full size takes a few minutes; it is also written to docs/numbers/speed.json and
-    benchmarks/RESULTS.md.
+    Everything at full size takes a few minutes; unless something failed, it is also written to
+    docs/numbers/speed.json and benchmarks/RESULTS.md.
 
     Attributes:
         only: run these scripts only.
@@ -82,7 +83,7 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     text = page(data)
     print(text)
     files = [(args.out, text)] if args.out else []
-    if not (args.only or args.quick):
+    if args.peers and not (args.only or args.quick) and all(found.rows for found in findings):
         stored = json.dumps(data, indent=1, ensure_ascii=False)
         stored = re.sub(r"\{[^{}\[\]]+\}", lambda row: " ".join(row[0].split()), stored)
         files += [(NUMBERS, stored + "\n"), (RESULTS, text)]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import time
 
 import numpy as np
+from crib_agents.adapters.agent_wrappers import Timed
 from crib_agents.bot import command_agent
 
 from benchmarks.timing import machine
@@ -32,20 +32,14 @@ def main() -> None:
         agent = command_agent(command)
     except ValueError as error:
         sys.exit(f"error: {error}")
+    before, timed = machine(), Timed(agent)
     games = GameBatch("hoyle", GAMES, seed=SEED)
     games.reset()
-    rng = np.random.default_rng(SEED)
-    decisions, seconds = 0, 0.0
-    while len(running := games.running()):
-        views = games.views(running)
-        began = time.perf_counter()
-        actions = agent.act(views, rng)
-        seconds += time.perf_counter() - began
-        decisions += len(running)
-        games.step(running, actions)
+    for _ in games.play(timed, np.random.default_rng(SEED)):
+        pass
     agent.close()
-    print(f"{agent.name}: {decisions:,} decisions, {decisions / seconds:,.0f} per second")
-    print("\n".join(machine()))
+    print(f"{agent.name}: {timed.decisions:,} decisions, {timed.decisions / timed.seconds:,.0f} per second")
+    print("\n".join(before))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 from benchmarks import peers
 from benchmarks.timing import FULL, Findings, Piece, Row, Settings, over_peers, race, ratio
 from crib_env import five_card_v0, sample_legal, six_card_v0, table_top_v0
-from crib_env.policy import CompiledAgent, find_agent
 from crib_env.registration import ENVIRONMENTS
 
 A_PIECE = 200
@@ -32,15 +31,6 @@ def sample(mask: Any) -> int:
     legal = mask.nonzero()[0]
     action: int = legal.item(int(_random() * legal.size))
     return action
-
-
-def in_python(names: Iterable[str]) -> list[str]:
-    """Return a note for every opponent that has no compiled entry, so plays in Python."""
-    return [
-        f"{name} has no compiled entry here: it was asked in Python"
-        for name in names
-        if not isinstance(find_agent(name), CompiledAgent)
-    ]
 
 
 def loop(env: Any, *, mask_in_info: bool = False, choose: Callable[[Any], Any] = sample) -> Piece:
@@ -124,8 +114,7 @@ def measure_gym_single(settings: Settings = FULL) -> Findings:
         env = gymnasium.make("crib_env/SixCard-v0", opponent=name)
         env.reset(seed=1)
         pieces[f"gymnasium.make, opponent {name}"] = partial(episode, env)
-    rows = race(pieces, "steps/s", settings).values()
-    return Findings("Gymnasium, one game", rows, notes=in_python(AGENTS))
+    return Findings("Gymnasium, one game", race(pieces, "steps/s", settings).values())
 
 
 # Whose first row is held against OpenSpiel's states, and the players. OpenSpiel's loop counts the
@@ -193,7 +182,7 @@ def measure_vector(settings: Settings = FULL) -> Findings:
         ours = f"make_vec {name}, decisions of all seats"
         every = Row(ours, "/s", tuple(players * x for x in row.values))
         ratios += over_peers(every, [row for row in measured if f"for {players}," in row.name])
-    return Findings("Vector environment, actions given", measured, ratios, in_python(AGENTS) + missing)
+    return Findings("Vector environment, actions given", measured, ratios, missing)
 
 
 FRAMES = 8

@@ -16,7 +16,6 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from benchmarks.agents import training
-from benchmarks.environments import in_python
 from benchmarks.timing import FULL, Findings, Piece, Row, Settings, race, ratio
 from crib_env import six_card_v0
 
@@ -85,7 +84,7 @@ def measure_sb3(settings: Settings = FULL) -> Findings:
     }
     free, *ours = rows = race(pieces, "decisions/s", settings).values()
     ratios = [ratio(f"{row.name} / {free.name}", row, free) for row in ours]
-    return Findings("MaskablePPO end to end", rows, ratios, in_python(OPPONENTS))
+    return Findings("MaskablePPO end to end", rows, ratios)
 
 
 def train_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:

@@ -19,16 +19,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from types import ModuleType
 
-import numpy as np
 from crib_training.exploit import exploitability
 from crib_training.methods import deep_monte_carlo, selfplay_ppo
 
 from benchmarks.batch import Lanes
-from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
+from benchmarks.environments import episode, loop, stepping
+from crib_env import discard_v0, pegging_v0, six_card_v0
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (".", "agents", "play", "training")
@@ -45,46 +46,21 @@ def rollout(rules: str) -> Work:
     return Lanes(rules, LANES, steps=50).play
 
 
+def repeated(work: Work, times: int) -> Work:
+    """Return a piece of work done so many times."""
+    return lambda: [work() for _ in range(times)]
+
+
 def vector(environment: ModuleType, **keywords: str) -> Work:
-    """Return steps of a vector environment with drawn actions."""
-    env = environment.vector_env(LANES, opponent="greedy", threads=1, **keywords)
-    chance = np.random.default_rng(1)
-    masks = [env.reset(seed=1)[1]["action_mask"]]
-
-    def work() -> None:
-        for _ in range(10):
-            masks[0] = env.step(sample_legal(masks[0], chance))[4]["action_mask"]
-
-    return work
+    """Return steps of a vector environment with the first legal cards."""
+    return repeated(stepping(environment.vector_env(LANES, opponent="greedy", threads=1, **keywords)), 10)
 
 
-def aec() -> Work:
-    """Return steps of the AEC environment with the first legal card."""
-    env = six_card_v0.raw_env()
-    env.reset(seed=1)
-
-    def work() -> None:
-        for _ in range(3000):
-            observation, _, over, _, _ = env.last()
-            if over or observation is None:
-                env.reset()
-            else:
-                env.step(int(observation["action_mask"].argmax()))
-
-    return work
-
-
-def gym(opponent: str, steps: int) -> Work:
-    """Return steps of Gymnasium's single environment with the first legal card."""
+def gym(opponent: str, episodes: int) -> Work:
+    """Return games of Gymnasium's single environment with drawn cards."""
     env = six_card_v0.gym_env(opponent=opponent)
-    masks = [env.reset(seed=1)[1]["action_mask"]]
-
-    def work() -> None:
-        for _ in range(steps):
-            _, _, terminated, truncated, info = env.step(int(masks[0].argmax()))
-            masks[0] = (env.reset()[1] if terminated or truncated else info)["action_mask"]
-
-    return work
+    env.reset(seed=1)
+    return repeated(partial(episode, env), episodes)
 
 
 def self_play_ppo() -> Work:
@@ -122,9 +98,9 @@ def times() -> dict[str, float]:
         "vector step six_card": vector(six_card_v0),
         "vector step discard": vector(discard_v0, pegging_policy="random"),
         "vector step pegging": vector(pegging_v0, discard_policy="random"),
-        "AEC step six_card": aec(),
-        "Gymnasium step": gym("greedy", 2000),
-        "expert as opponent": gym("expert", 200),
+        "AEC step six_card": repeated(loop(six_card_v0.raw_env()), 15),
+        "Gymnasium step": gym("greedy", 40),
+        "expert as opponent": gym("expert", 4),
         "selfplay_ppo": self_play_ppo(),
     }
     slow: dict[str, Work] = {

@@ -63,12 +63,22 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
     return inputs.astype(np.float16), targets.astype(np.float32), cards[:, 0]
 
 
-def load_student(file: Path) -> Weights:
-    """Return the weights of a file, which must be of a two-hand game."""
-    weights = Weights.load(file)
-    if weights.family != "two_hand":
-        raise SystemExit(f"{file} is of {weights.rules}: only two-hand games have a teacher")
-    return weights
+class Student:
+    """The weights of a two-hand game's file; ``nets`` trains their pegging network ``net``."""
+
+    def __init__(self, file: Path, command: str, learning_rate: float, seed: int) -> None:
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        weights = Weights.load(file)
+        if weights.family != "two_hand":
+            raise SystemExit(f"{file} is of {weights.rules}: only two-hand games have a teacher")
+        self.net = net_of(weights)
+        self.nets = AveragedNets(self.net, learning_rate, EMA_RATE)
+        self.weights = replace(weights, made_by=f"{weights.made_by}, then python -m research.{command} --seed {seed}")
+
+    def now(self) -> Weights:
+        """Return the weights with the average of the network over its steps."""
+        return replace(self.weights, nets={**self.weights.nets, "pegging": layers_of(self.nets.average)})
 
 
 def net_of(weights: Weights) -> nn.Module:
@@ -80,12 +90,6 @@ def net_of(weights: Weights) -> nn.Module:
         for parameter, array in zip(net.parameters(), numbers, strict=True):
             parameter.copy_(array)
     return net
-
-
-def with_pegging(weights: Weights, net: nn.Module, command: str) -> Weights:
-    """Return weights with another pegging network, which a command of `research` made."""
-    made_by = f"{weights.made_by}, then python -m research.{command}"
-    return replace(weights, nets={**weights.nets, "pegging": layers_of(net)}, made_by=made_by)
 
 
 def rows_by_decision(decisions: Array) -> list[Array]:
@@ -104,11 +108,8 @@ def main(
     seed: int = 1,
 ) -> None:
     """Fit the pegging network of a file, and write the file with it."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)
-    rng, weights = np.random.default_rng(seed), load_student(student)
-    net = net_of(weights)
-    nets = AveragedNets(net, learning_rate, EMA_RATE)
+    rng = np.random.default_rng(seed)
+    learner = Student(student, f"distill --rounds {rounds} --deals {deals}", learning_rate, seed)
     parts: list[tuple[Array, Array, Array]] = []
 
     def fit(epochs: float, falls: bool) -> None:
@@ -118,22 +119,18 @@ def main(
         for step in range(steps):
             chosen = [by_decision[i] for i in rng.integers(len(by_decision), size=batch_size)]
             rows = np.concatenate(chosen)
-            expected = net(torch.from_numpy(inputs[rows].astype(np.float32)))
+            expected = learner.net(torch.from_numpy(inputs[rows].astype(np.float32)))
             which = np.repeat(np.arange(batch_size), [len(cards) for cards in chosen])
             loss = cards_loss(expected - torch.from_numpy(targets[rows]), torch.from_numpy(which))
-            nets.step(loss, 1.0 - step / steps if falls else 1.0)
-
-    def student_now() -> Weights:
-        command = f"distill --rounds {rounds} --deals {deals} --seed {seed}"
-        return with_pegging(weights, nets.average, command)
+            learner.nets.step(loss, 1.0 - step / steps if falls else 1.0)
 
     with Progress("rounds", rounds) as progress:
         for _ in range(rounds):
-            parts.append(priced(play(student_now(), deals, rng)))
+            parts.append(priced(play(learner.now(), deals, rng)))
             fit(2 / len(parts), falls=False)
             progress.advance(1)
     fit(last_epochs, falls=True)
-    student_now().save(out)
+    learner.now().save(out)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
-"""The figures that README, the paper and the pages quote: each comes from a file of `docs/numbers`.
+"""The figures that README, the paper and the documentation's first page quote, and those pages.
 
-    python -m research.figures    # the figures on the pages of `STRICT`, and those in no file
+    python -m research.figures    # write the pages of their templates
 
-A page quotes a figure as text. `quoted` lists the figures that the pages of `STRICT` may quote,
-with words required in the same paragraph or row; every other number there is a fault, unless
-`PLAIN` says that it is no measurement. On the other pages every ``mean ± half interval`` must be in
-some file.
+The templates name the figures of `figures`, each of which comes from a file of `docs/numbers` or of
+the leaderboard. On the other pages every ``mean ± half interval`` must be in some file.
 """
 
 from __future__ import annotations
@@ -13,9 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,34 +22,14 @@ from crib_training.evaluation.report import shown
 from crib_training.exploit import Estimate
 from crib_training.rate import Results, read
 
+from docs.pages import render, write_changed
 from research.benchmark_runs import levels_of, read_ledger
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
-STRICT = ("README.md", "docs/index.md", "paper/paper.md")
-# The kind of an exploitability figure, named on every page that quotes it.
-EXACT, APPROXIMATE, BOUND = r"\bexact", r"approximat|≈", r"at least|lower bound"
-NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
+PAGES = {"README": ROOT / "README.md", "index": ROOT / "docs" / "index.md", "paper": ROOT / "paper" / "paper.md"}
+EXACT, APPROXIMATE, BOUND = "exact", "approximate", "at least"  # kinds of exploitability figures
 INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
-# Code, the targets of links, comments, formulas' dollars and the head of a file quote no figure.
-NO_PROSE = re.compile(
-    r"\A---\n.*?\n---\n|^(`{3,}).*?^\1$|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+|\[@[^\]]*\]",
-    re.MULTILINE | re.DOTALL,
-)
-# Numbers of rules, names and settings: not measured.
-PLAIN = re.compile(
-    r"Python 3\.\d+|version \d+\.\d+\.\d+|OpenSpiel[^.]{0,60}2\.0\.2|95 %|121 points|to 121\b|5x5"
-    r"|five-card cribbage to 61|towards 15|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands"
-    r"|1,024 (?:six-card )?games|2\.5 GHz"
-)
-
-
-@dataclass(frozen=True)
-class Quote:
-    """A figure as a page may write it, and patterns that its paragraph or row must match."""
-
-    text: str
-    about: tuple[str, ...] = ()
 
 
 @cache
@@ -94,75 +70,25 @@ def gains() -> Iterator[tuple[str, str, str, str]]:
             yield one["rules"], one["agent"], gain, EXACT if exact else APPROXIMATE
 
 
-def rounded(value: float, most: int = 1) -> set[str]:
-    """Return a value as a page may round it: to whole numbers, or with decimal places."""
-    return {f"{value:,.{places}f}" for places in range(most + 1)}
-
-
-@cache
-def quoted() -> list[Quote]:
-    """Return every figure that the pages of `STRICT` may quote."""
-    batch = speed("batch", "six_card, N=1024")
-    peer = speed("batch", "six_card, N=1024 / OpenSpiel cribbage, states only")
-    vector = speed("vector", "make_vec SixCard-v0, N=4096, copy=True, 1 thread")
-    aec = speed("aec", "six_card_v0.env")
-    speeds = [(f"{one} million", r"decisions") for one in rounded(batch / 1e6)]
-    speeds += [(f"{one} million", r"make_vec") for one in rounded(vector / 1e6)]
-    speeds += [(f"{aec / 1e6:.1f} million", r"PettingZoo")]
-    speeds += [(f"{one} times", r"OpenSpiel") for one in rounded(peer, 0)]
-    found = [Quote(text, (about,)) for text, about in speeds]
-    agents = [path.parent.name for path in (ROOT / "leaderboard").glob("*/six_card_v0.json")]
-    for name in agents:
-        results = read(ROOT / "leaderboard" / name / "six_card_v0.json")
-        for other in results.games:  # README's ladder is of games against `rule_based`
-            about = (f"`{name}`",) if other == "rule_based" else (f"`{name}`", f"`{other}`")
-            found.append(Quote(f"{won(name, other)} %", about))
-        found.append(Quote(f"{results.pairs:,}", ("duplicate pairs",)))
-    for rules, name, gain, exact in gains():
-        mean, half = gain.split(" ± ")
-        for places in (2, 3, 4):
-            text = f"{float(mean):.{places}f} ± {float(half):.{places}f}"
-            game = r"five-card|five cards" if rules == "five_card" else r"six-card|six cards"
-            found.append(Quote(text, (f"`{name}`", exact, game)))
-    for name, row in levels_of(read_ledger()).items():
-        mean, half = row["gain"]["both"]["all"]
-        for places in (3, 4):
-            text = f"{mean:.{places}f} ± {half:.{places}f}"
-            found.append(Quote(text, (f"`{name}`", EXACT if row["exact"] else APPROXIMATE)))
-    for one in stored("recorded")["records"]:
-        if "about" in one:
-            found += [Quote(text, tuple(one["about"])) for text in one["figures"]]
-    return found
-
-
-def blocks(page: str) -> Iterator[str]:
-    """Yield paragraphs, items of lists and rows of tables, each as one line without code."""
-    for paragraph in re.split(r"\n\s*\n|\n(?=- )", NO_PROSE.sub(_hidden, page)):
-        lines = paragraph.strip().split("\n")
-        rows = [line for line in lines if line.startswith("|")]
-        rest = " ".join(line for line in lines if not line.startswith("|"))
-        yield from (*rows, *[rest] * bool(rest))
-
-
-def _hidden(found: re.Match[str]) -> str:
-    """Return code of one line without its digits: a quote's words may be an agent's name."""
-    return re.sub(r"\d", "", found[0]) if found[0].startswith("`") else ""
-
-
-def unsourced(page: str) -> list[str]:
-    """Return the numbers of such a page that no file of `docs/numbers` gives."""
-    quotes = quoted()
-    faults = []
-    for block in blocks(page):
-        known = [found.span() for found in PLAIN.finditer(block)]
-        for quote in quotes:
-            if all(re.search(about, block) for about in quote.about):
-                at = re.finditer(rf"(?<![\d.,]){re.escape(quote.text)}(?!\d|[.,]\d)", block)
-                known += [found.span() for found in at]
-        for found in NUMBER.finditer(block):
-            if not any(start <= found.start() and found.end() <= end for start, end in known):
-                faults.append(f"{found[0]} in: {block[:160]}")
-    return faults
+def figures() -> dict[str, Any]:
+    """Return the figures, or functions that return them, by their names in the templates."""
+    mean, half = levels_of(read_ledger())["learned_mixed"]["gain"]["both"]["all"]
+    recorded = {one["what"]: one["figures"] for one in stored("recorded")["records"]}
+    return {
+        # millions a second
+        "batch": speed("batch", "six_card, N=1024") / 1e6,
+        "vector": speed("vector", "make_vec SixCard-v0, N=4096, copy=True, 1 thread") / 1e6,
+        "aec": speed("aec", "six_card_v0.env") / 1e6,
+        "peer": speed("batch", "six_card, N=1024 / OpenSpiel cribbage, states only"),
+        "won": won,
+        "pairs": f"{read(ROOT / 'leaderboard' / 'expert' / 'six_card_v0.json').pairs:,}",
+        "exploitability": {(rules, name): (gain, kind) for rules, name, gain, kind in gains()},
+        "learned_mixed": f"{mean:.3f} ± {half:.3f}",
+        "scale": recorded["The ends of the benchmark's scale, rounded"],
+        "self_play": recorded["A minute of self-play"],
+        "ppo": recorded["MaskablePPO with its defaults"],
+        "cuda": recorded["the CUDA build of PyTorch with its libraries"],
+    }
 
 
 @cache
@@ -202,15 +128,10 @@ def every_interval() -> frozenset[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the figures on the pages of `STRICT`; exit with 1 if some figure is in no file."""
+    """Run the command line."""
     argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    faults = []
-    for name in STRICT:
-        page = (ROOT / name).read_text("utf-8")
-        text = " ".join(blocks(page))
-        print(name, *sorted({f"  {one.text}" for one in quoted() if one.text in text}), sep="\n")
-        faults += [f"{name}: {fault}" for fault in unsourced(page)]
-    sys.exit("\n".join(faults) or 0)
+    for name, path in PAGES.items():
+        write_changed(path, render(name, **figures()))
 
 
 if __name__ == "__main__":

@@ -19,18 +19,16 @@ import numpy as np
 import torch
 import tyro
 from crib_agents.equilibrium import Equilibrium
-from crib_agents.learned import MixedAgent, Weights
+from crib_agents.learned import MixedAgent
 from crib_training.learn.deep_monte_carlo.inputs import inputs_of, one_card_per_rank
-from crib_training.learn.run import AveragedNets
 from crib_training.progress import Progress
 from torch import Tensor
 
 from crib_env.arrays import Array
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import Views
-from research.distill import load_student, net_of, play, rows_by_decision, with_pegging
+from research.distill import Student, play, rows_by_decision
 
-EMA_RATE = 0.002
 LAST_SHARE = 0.02  # of the learning rate, at the end
 
 
@@ -66,33 +64,27 @@ def main(
     seed: int = 1,
 ) -> None:
     """Fit the pegging network of a file, and write the file with it."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)
-    rng, weights = np.random.default_rng(seed), load_student(student)
-    temperature = MixedAgent([weights]).sets[0].temperature  # refuses one that is not mixed
-    net = net_of(weights)
-    nets = AveragedNets(net, learning_rate, EMA_RATE)
-
-    def student_now() -> Weights:
-        command = f"imitate --rounds {rounds} --deals {deals} --learning-rate {learning_rate}"
-        return with_pegging(weights, nets.average, f"{command} --batch-size {batch_size} --seed {seed}")
+    rng = np.random.default_rng(seed)
+    command = f"imitate --rounds {rounds} --deals {deals} --learning-rate {learning_rate} --batch-size {batch_size}"
+    learner = Student(student, command, learning_rate, seed)
+    temperature = MixedAgent([learner.now()]).sets[0].temperature  # refuses one that is not mixed
 
     with Progress("rounds", rounds) as progress:
         for number in range(rounds):
-            inputs, sure, wanted, decisions = card_targets(play(student_now(), deals, rng, hide_discards=True))
+            inputs, sure, wanted, decisions = card_targets(play(learner.now(), deals, rng, hide_discards=True))
             by_decision = rows_by_decision(decisions)
             share = max(LAST_SHARE, 1 - number / rounds)
             order, batches = rng.permutation(len(by_decision)), max(1, len(by_decision) // batch_size)
             for batch in np.array_split(order, batches):
                 chosen = [by_decision[i] for i in batch]
                 rows = np.concatenate(chosen)
-                expected = net(torch.from_numpy(inputs[rows]))
+                expected = learner.net(torch.from_numpy(inputs[rows]))
                 values = torch.from_numpy(sure[rows]) + expected[:, 0] - expected[:, 1]
                 which = np.repeat(np.arange(len(chosen)), [len(cards) for cards in chosen])
                 loss = cross_entropy(values / temperature, torch.from_numpy(wanted[rows]), torch.from_numpy(which))
-                nets.step(loss, share)
+                learner.nets.step(loss, share)
             progress.advance(1)
-    student_now().save(out)
+    learner.now().save(out)
 
 
 if __name__ == "__main__":

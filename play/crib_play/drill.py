@@ -29,7 +29,7 @@ from crib_env.settings import Seed, Whole, checked_dataclass
 from crib_play.table import Counted, Session, TableGame, TakesGame, actions_of
 from crib_play.table.advice import choice_in_words, choices
 from crib_play.table.seats import names
-from crib_play.terminal.screen import Screen, boards_of
+from crib_play.terminal.screen import TABLES, Screen
 from crib_play.user_files import FASTEST, data_file, load, save
 
 PLAYS = "rule_based"  # whose games the positions are of
@@ -205,7 +205,7 @@ def grade(loss: float) -> str:
 def ask(exercise: Exercise, screen: Screen) -> float | None:
     """Ask what to do and grade the answer; return its cost, None where it was left out."""
     session, seat = exercise.session, exercise.seat
-    boards_of(session).table(screen, session.sight(seat), names(session, seat))
+    TABLES[session.family.name](screen, session.sight(seat), names(session, seat))
     view = session.game.view(seat)
     while True:
         typed = read(f"{session.family.ask(view)}> ")

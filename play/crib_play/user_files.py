@@ -6,34 +6,31 @@ If a folder cannot be read or written, nothing is remembered, and the game conti
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from platformdirs import user_config_path, user_data_path
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from crib_env.settings import Whole
+from crib_env.settings import Whole, checked_dataclass
+from crib_play.table import table_game
 
 APP = "crib-env"
 FASTEST, SLOWEST = 1, 3
 Speed = Annotated[Whole, Field(ge=FASTEST, le=SLOWEST)]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Preferences:
     """The player's default settings."""
 
-    game: str = "six"
+    game: Annotated[str, AfterValidator(lambda name: table_game(name).name)] = "six"
     opponent: str = "expert"
-    speed: int = 2  # the count speed, 1 (fastest, without a pause) to 3 (H12)
+    speed: Speed = 2  # the count speed, 1 (fastest, without a pause) to 3 (H12)
     coach: bool = False  # whether each decision is graded as it is made
     muggins: bool = False  # whether players count their own hands, and opponents claim missed points
-
-    def __post_init__(self) -> None:
-        if self.speed not in range(FASTEST, SLOWEST + 1):
-            what = f"{FASTEST} (fastest) to {SLOWEST}"
-            raise ValueError(f"the count speed is {what}, got {self.speed!r}")
 
     def with_those_given(self, **given: Any) -> Preferences:
         """Return the preferences with those given that are not None."""
@@ -48,14 +45,10 @@ def preferences_file() -> Path:
 
 def load_preferences() -> Preferences:
     """Return the stored preferences, and the defaults for those missing or malformed."""
-    stored, known = load(preferences_file()), Preferences()
-    for field in fields(Preferences):
-        value = stored.get(field.name)
-        if type(value) is type(getattr(known, field.name)):
-            try:
-                known = known.with_those_given(**{field.name: value})
-            except ValueError:
-                continue
+    known = Preferences()
+    for name, value in load(preferences_file()).items():
+        with suppress(TypeError, ValueError):  # no such field, no such value
+            known = replace(known, **{name: value})
     return known
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from crib_agents.kernels.two_hand import choose_pair
 from crib_agents.loading import load_agent
 from crib_agents.rule_based import hand_and_crib
+from crib_training.progress import steps
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -21,7 +23,7 @@ from crib_env.engine.rng import WORDS, draw_unused, seed_words
 from crib_env.engine.show import add_card, with_starter
 from crib_env.engine.two_hand import HAND, VIEW
 from crib_env.policy import Agent
-from crib_env.rules import TwoHandRules
+from crib_env.rules import Rules, TwoHandRules
 
 GAMES = ("hoyle", "five_card")
 
@@ -30,6 +32,19 @@ def both_games(seed: int) -> Iterator[tuple[TwoHandRules, np.random.SeedSequence
     """Yield the rules of six and of five cards, each with its own seed."""
     for name, seed_seq in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
         yield TwoHandRules.preset(name), seed_seq
+
+
+def batches(
+    rules: Rules, n: int, at_once: int, seed_seq: np.random.SeedSequence, title: str, **options: Any
+) -> Iterator[tuple[GameBatch, np.random.Generator]]:
+    """Yield ``n`` games in batches of ``at_once`` at most, with a generator for each.
+
+    They are not yet begun. The ``title`` is shown with the progress; ``options`` are `GameBatch`'s.
+    """
+    for i, part in enumerate(steps(seed_seq.spawn(-(-n // at_once)), f"{rules.name}, {title}, in parts")):
+        cards, chance = part.spawn(2)
+        games = GameBatch(rules, min(at_once, n - i * at_once), seed=cards, **options)
+        yield games, np.random.default_rng(chance)
 
 
 best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards

@@ -24,10 +24,8 @@ from crib_agents.data.tables import DEAL_OUTCOMES, HAND_PEGGING, ROLES
 from crib_agents.knowledge.deal_points import COUNT_SIZE, MOST_PLAY, PLAY_SIZE, Outcomes
 from crib_agents.knowledge.winning import WON, solve
 from crib_agents.loading import load_agent
-from crib_training.progress import steps
 
 from crib_env.arrays import Array
-from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.ranks import RANKS, multisets, rank_counts
 from crib_env.engine.record import NONE
@@ -35,7 +33,7 @@ from crib_env.engine.show import JACK
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games, kept_hands, players_named
+from research.tables.dealing import batches, both_games, kept_hands, players_named
 from research.tables.maker import makes
 
 DEALER, PONE = 0, 1
@@ -52,13 +50,10 @@ def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
-    chunks = seed_seq.spawn(-(-deals // LANES))
-    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
-        deck, chance = chunk.spawn(2)
-        games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
+    for games, rng in batches(rules, deals, LANES, seed_seq, f"deals of {agent.name}", episode="deal"):
         games.reset(dealer=DEALER)
         before = np.zeros((games.n, 2), dtype=np.int64)
-        for lanes in games.play(agent, np.random.default_rng(chance)):
+        for lanes in games.play(agent, rng):
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
             was = before[lanes]
             for seat in (DEALER, PONE):
@@ -73,7 +68,6 @@ def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
         points.append(
             np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1], t[:, DEALER, 2]], axis=1)
         )
-        deals -= games.n
     return np.concatenate(points), outs
 
 
@@ -128,15 +122,10 @@ def sample_pegging(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.r
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
     """
     sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
-    n = min(LANES, deals)
-    chunks = seed_seq.spawn(-(-deals // n))
-    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
-        deck, chance = chunk.spawn(2)
-        rng = np.random.default_rng(chance)
-        games = GameBatch(rules, n, episode="deal", seed=deck)
+    for games, rng in batches(rules, deals, LANES, seed_seq, f"deals of {agent.name}", episode="deal"):
         games.reset(dealer=DEALER)
         # The seat that discards at random, or NONE.
-        wild = rng.choice([NONE, NONE, 0, 1], size=n)
+        wild = rng.choice([NONE, NONE, 0, 1], size=games.n)
         lanes = games.running()
         while len(lanes):
             views = games.views(lanes)

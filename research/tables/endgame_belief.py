@@ -20,7 +20,6 @@ from crib_agents.expert.endgame import CLASS, CLASSES, LEAD_UNIT, REACH, TABLE_S
 from crib_agents.knowledge.deal_points import load_outcomes
 from crib_agents.knowledge.pegging import COUNTED, FIRST, MOST, OF_SIZE, holdings
 from crib_agents.loading import load_agent
-from crib_training.progress import steps
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -29,7 +28,7 @@ from crib_env.engine.show import FOUR, KEYS, show_table
 from crib_env.options import ResetOptions
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games, let_discard
+from research.tables.dealing import batches, both_games, let_discard
 from research.tables.endgame import KEPT_DIGITS, LEAST_KEPT, kept_rates, share_of_needs, widened, win_now
 from research.tables.maker import makes
 
@@ -48,18 +47,10 @@ def needs_by_class(games: int, rng: np.random.Generator) -> Array:
     return needs
 
 
-def games_near_the_end(
-    rules: TwoHandRules, n: int, seed: np.random.SeedSequence, rng: np.random.Generator
-) -> GameBatch:
-    """Return games in which both seats need few points; seat 1 deals."""
-    games = GameBatch(rules, n, seed=seed)
-    games.reset_each(
-        [
-            ResetOptions(dealer=1, scores=(rules.target - int(pone), rules.target - int(dealer)))
-            for pone, dealer in needs_by_class(n, rng)
-        ]
-    )
-    return games
+def begin_near_the_end(games: GameBatch, rng: np.random.Generator) -> None:
+    """Begin games in which both seats need few points; seat 1 deals."""
+    scores = (games.rules.target - needs_by_class(games.n, rng)).tolist()
+    games.reset_each([ResetOptions(dealer=1, scores=(pone, dealer)) for pone, dealer in scores])
 
 
 def leads_of_expert(rules: TwoHandRules, deals: int, seed: np.random.SeedSequence) -> tuple[Array, Array, Array]:
@@ -67,10 +58,8 @@ def leads_of_expert(rules: TwoHandRules, deals: int, seed: np.random.SeedSequenc
     expert, size = load_agent("expert"), rules.dealt - 2
     table = standings(win_now(rules), load_outcomes(rules.dealt))
     keys, hands, led = [], [], []
-    for part in steps(seed.spawn(max(1, deals // LANES)), f"{rules.name}, leads in parts"):
-        cards, chance = part.spawn(2)
-        rng = np.random.default_rng(chance)
-        games = games_near_the_end(rules, min(LANES, deals), cards, rng)
+    for games, rng in batches(rules, deals, LANES, seed, "leads"):
+        begin_near_the_end(games, rng)
         lanes = let_discard(games, expert, rng)
         views = games.views(lanes)
         held = np.sort(views["hand"][:, :size] // 4, axis=1)

@@ -22,7 +22,6 @@ from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import CLASSES, PAIR, REACH, decided, near_end
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_agents.loading import load_agent
-from crib_training.progress import steps
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -32,7 +31,7 @@ from crib_env.options import ResetOptions
 from crib_env.policy import Agent, Views
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
-from research.tables.dealing import both_games
+from research.tables.dealing import batches, both_games
 from research.tables.maker import makes
 
 LANES = 2000
@@ -54,10 +53,7 @@ def first_deals(
     Yields:
         games after it, the views of its decisions, and the game and the seat of each.
     """
-    for chunk in steps(seed.spawn(max(1, games_played // LANES)), f"{rules.name}, games in parts"):
-        cards, chance = chunk.spawn(2)
-        rng = np.random.default_rng(chance)
-        games = GameBatch(rules, min(LANES, games_played), seed=cards)
+    for games, rng in batches(rules, games_played, LANES, seed, "games"):
         scores = rules.target - needs_of_bands(bands, games.n, rng)
         games.reset_each(
             [ResetOptions(dealer=int(rng.integers(2)), scores=(int(one), int(other))) for one, other in scores]

@@ -67,7 +67,7 @@ def many_hand_cribs(deals: Count = 500_000, rounds: Count = 6, seed: Seed = 2024
     """Compute the mean cribs of the games for three and four.
 
     Args:
-        deals: deals per round.
+        deals: deals per round, rounded up to whole batches of 50,000.
         rounds: rounds of each game.
     """
     cribs = np.zeros(MANY_HAND_CRIBS.shapes["crib"])

@@ -39,7 +39,6 @@ from crib_training.progress import steps
 from numba import float64, int64, void
 
 from crib_env.arrays import Array
-from crib_env.batch import GameBatch
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import RANKS, pips
@@ -232,13 +231,11 @@ DEALS_AT_ONCE = 50_000
 
 def hands_of(rules: TwoHandRules, agent: Agent, deals: int, seed: np.random.SeedSequence) -> Array:
     """Let an agent discard in deals; return the holdings kept by the dealer and by pone."""
-    n = min(DEALS_AT_ONCE, deals)
     found = []
-    for part in steps(seed.spawn(-(-deals // n)), f"{rules.name}, hands of {agent.name}, in parts"):
-        cards, chance = part.spawn(2)
-        games = GameBatch(rules, n, episode="deal", seed=cards)
+    title = f"hands of {agent.name}"
+    for games, rng in dealing.batches(rules, deals, DEALS_AT_ONCE, seed, title, episode="deal"):
         games.reset(dealer=DEALER)
-        dealing.let_discard(games, agent, np.random.default_rng(chance))
+        dealing.let_discard(games, agent, rng)
         found.append(np.stack([dealing.kept_hands(games, seat) for seat in (DEALER, PONE)], axis=1))
     held: Array = np.concatenate(found) + int(pegging.FIRST[rules.dealt - 2])
     return held
@@ -311,12 +308,9 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
 def choices_of(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
     """Let an agent play itself, whole games; return its views with a choice of ranks, and those."""
     views, ranks = [], []
-    games_at_once = LANES * DEALS_A_GAME[rules.dealt]
-    chunks = seed_seq.spawn(max(1, deals // games_at_once))
-    for chunk in steps(chunks, f"{rules.name}, games of {agent.name}, in parts"):
-        cards, chance = chunk.spawn(2)
-        rng = np.random.default_rng(chance)
-        games = GameBatch(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), seed=cards)
+    n = max(1, deals // DEALS_A_GAME[rules.dealt])
+    n = n // LANES * LANES or n
+    for games, rng in dealing.batches(rules, n, LANES, seed_seq, f"games of {agent.name}"):
         games.reset()
         lanes = games.running()
         while len(lanes):
@@ -354,7 +348,8 @@ def choices(agents: str = "expert,learned,rule_based", deals: Count = 40_000, se
 
     Args:
         agents: built-in names joined by commas; `expert` plays with the present tables.
-        deals: deals of each game and agent.
+        deals: about how many deals of each game and agent, 9 a game of six cards and 7 of five;
+            more than 2,000 games are rounded down to whole batches of 2,000.
     """
     players, tables = dealing.players_named(agents), []
     for rules, seed_seq in dealing.both_games(seed):

@@ -21,6 +21,7 @@ from crib_agents.expert.belief import SIZE
 
 from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
+from research.tables.dealing import batches
 from research.tables.rollouts import choices_of, fit_choices
 
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.path.stem)
@@ -78,6 +79,11 @@ def test_tables_of_wrong_shape_are_rejected(tmp_path: Path) -> None:
 
 
 FIVE = TwoHandRules.preset("five_card")
+
+
+def test_batches_make_as_many_games_as_named() -> None:
+    sizes = [games.n for games, _ in batches(FIVE, 250, 100, np.random.SeedSequence(1), "games")]
+    assert sizes == [100, 100, 50]
 
 
 def test_choice_tables_predict_unseen_choices() -> None:

@@ -554,6 +554,17 @@ def test_page_slow_hint_locks_no_card(browser: Browser, served: Served) -> None:
     assert not visitor.errors
 
 
+def test_page_takes_a_click_after_a_drop_elsewhere(browser: Browser, served: Served) -> None:
+    page = Visitor(browser, DESK).sit_down(served.url, "six")
+    settle(page, served.session(page))
+    card = page.locator(".hand button.card").first
+    drag(page, card, page.locator("#more summary"))
+    page.wait_for_timeout(200)  # a click of the drag itself takes no card
+    expect(card).to_have_attribute("aria-pressed", "false")
+    card.click()
+    expect(card).to_have_attribute("aria-pressed", "true")
+
+
 def test_page_animation_follows_reduced_motion(browser: Browser, served: Served) -> None:
     for wanted in ("no-preference", "reduce"):
         visitor = Visitor(browser, DESK, motion=wanted)

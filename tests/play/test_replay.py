@@ -86,7 +86,7 @@ def test_replay_match_continues_from_game_to_game() -> None:
     assert session.winner is not None
     assert session.game.match_score[session.winner] >= 7 > session.game.match_score[1 - session.winner]
     assert session.result(session.winner).endswith(" game points")
-    data = data_of(replay_page(session, "x", judged=False))
+    data = data_of(replay_page(session, "x", opinions=False))
     assert data["frames"][-1]["match_score"] == list(session.game.match_score)
 
 
@@ -98,7 +98,7 @@ def cards_in(data: dict[str, Any], frame: int) -> set[str]:
 
 def test_replay_for_one_seat_hides_the_others_cards(six: Session) -> None:
     for seat in (0, 1):
-        data = data_of(replay_page(six, "x", judged=False, seats=[seat]))
+        data = data_of(replay_page(six, "x", opinions=False, seats=[seat]))
         assert [one["seats"] for one in data["eyes"]] == [[seat]]
         assert all(("did" in turn) == (turn["seat"] == seat) for turn in data["turns"])
         game = Game("hoyle")
@@ -184,7 +184,7 @@ def test_replay_for_one_seat_is_independent_of_unseen_cards(rules: str, score: i
                 if again is not None and again.game.view(seat) == session.game.view(seat):
                     compared += 1
                     cut_short += 0 < len(counted) < 3
-                    pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (session, again)]
+                    pages = [replay_page(one, "x", opinions=False, seats=[seat]) for one in (session, again)]
                     assert pages[0] == pages[1]
     assert compared > 5
     assert cut_short > 3 or not near
@@ -224,7 +224,7 @@ def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(ga
                 continue
             compared += 1
             playing += session.game.view(seat)["pile_n"] > 3
-            pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (session, again)]
+            pages = [replay_page(one, "x", opinions=False, seats=[seat]) for one in (session, again)]
             assert pages[0] == pages[1]
     assert compared > 10
     assert playing > 5
@@ -234,7 +234,7 @@ def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(ga
 def test_m9_replay_shows_the_crib_while_it_is_counted(game: str) -> None:
     """Also the card that was dealt to it, which no seat has seen before."""
     session = session_of(game, load_agent("random"))
-    data = data_of(replay_page(session, "x", judged=False, seats=[0]))
+    data = data_of(replay_page(session, "x", opinions=False, seats=[0]))
     shows = [turn.counted for turn in session.turns if len(turn.counted) > session.game.players]
     counts = [i for i, frame in enumerate(data["frames"]) if any(", crib: " in words for _, words in frame["calls"])]
     assert len(counts) == len(shows) > 3
@@ -263,7 +263,7 @@ def test_replay_of_table_top_for_one_seat_is_independent_of_unseen_cards(players
             for turn in sessions[0].turns:
                 again.act(turn.seat, turn.actions)
             compared += 1
-            pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (sessions[0], again)]
+            pages = [replay_page(one, "x", opinions=False, seats=[seat]) for one in (sessions[0], again)]
             assert pages[0] == pages[1]
     assert compared == 5 * players
 
@@ -349,11 +349,26 @@ def test_opinions_have_the_agents_value_of_a_choice() -> None:
     assert any(option[4] is None for turn in data["turns"] for option in turn["options"])
 
 
-def test_replay_needs_one_agent_a_side(tmp_path: Path) -> None:
-    pair = [load_agent("random")] * 2
-    with pytest.raises(ValueError, match="needs 3 agents, one a side; got 2"):
-        write_replay(tmp_path / "a.html", "three_hand", pair, seed=1)
+def test_write_replay_rejects_number_of_agents(tmp_path: Path) -> None:
+    agents = [load_agent("random")] * 4
+    with pytest.raises(ValueError, match="needs 2 or 3 agents; got 1"):
+        write_replay(tmp_path / "a.html", "three_hand", agents[:1], seed=1)
+    with pytest.raises(ValueError, match="needs 2 agents; got 4"):
+        write_replay(tmp_path / "a.html", "four_hand", agents, seed=1)
     assert not list(tmp_path.iterdir())
+
+
+def test_write_replay_second_agent_plays_all_other_sides(tmp_path: Path) -> None:
+    agents = load_agent("greedy"), load_agent("random")
+    write_replay(tmp_path / "a.html", "three_hand", agents, seed=1, opinions=False)
+    assert data_of((tmp_path / "a.html").read_text())["names"] == ["greedy", "random 2", "random 3"]
+
+
+def test_write_replay_leaves_opinions_out_without_analysis(tmp_path: Path) -> None:
+    pair = [load_agent("random")] * 2
+    write_replay(tmp_path / "a.html", "three_hand[flush_size=5]", pair, seed=1)
+    turns = data_of((tmp_path / "a.html").read_text())["turns"]
+    assert not any("options" in turn for turn in turns)
 
 
 def test_replay_on_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +379,7 @@ def test_replay_on_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: p
     path.write_text("old")
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match=f"{path} cannot be written: No space left"):
-        write_replay(path, "hoyle", pair, seed=1, episode="deal", judged=False)
+        write_replay(path, "hoyle", pair, seed=1, episode="deal", opinions=False)
     run = crib("replay", "random", "random", "--no-opinions", "--out", str(path))
     assert (run.returncode, run.stderr) == (1, f"error: {path} cannot be written: No space left on device\n")
     assert [path.read_text()] == ["old"] * len(list(tmp_path.iterdir()))
@@ -372,7 +387,7 @@ def test_replay_on_a_full_disk_keeps_the_old_file(tmp_path: Path, monkeypatch: p
 
 def test_replay_names_are_escaped() -> None:
     session = session_of("six", Mixes(), load_agent("random"), seed=1)
-    page = replay_page(session, "<i>title</i>", judged=False)
+    page = replay_page(session, "<i>title</i>", opinions=False)
     assert page.count("</script>") == 2
     assert "<b>mixes" not in page
     assert "<i>title" not in page
@@ -380,12 +395,12 @@ def test_replay_names_are_escaped() -> None:
 
 
 def test_replay_makes_no_network_requests(six: Session, tmp_path: Path) -> None:
-    page = replay_page(six, "x", judged=False)
+    page = replay_page(six, "x", opinions=False)
     assert "default-src 'none'" in page
     assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
     assert len(page) < 2_000_000
     greedy = load_agent("greedy")
-    write_replay(tmp_path / "r.html", Rules.preset("five_card", target=31), (greedy, greedy), 1, judged=False)
+    write_replay(tmp_path / "r.html", Rules.preset("five_card", target=31), (greedy, greedy), 1, opinions=False)
     assert data_of((tmp_path / "r.html").read_text())["winner"] in (0, 1)
 
 
@@ -413,7 +428,7 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
         )
         for i, turn in enumerate(session.turns)
     ]
-    monkeypatch.setattr("crib_play.replay.opinions", lambda given: made)
+    monkeypatch.setattr("crib_play.table.advice.opinions", lambda given: made)
     return replay_page(session, "Six-card cribbage")
 
 

@@ -249,12 +249,18 @@ def test_review_payload_points_by_phase_are_the_points_of_the_games(game: str) -
         assert (mine, theirs) == (scored[side], scored.sum() - scored[side])
 
 
-def test_review_names_the_experts_choices() -> None:
-    session = session_of("six", "expert", seed=7)
+@pytest.mark.parametrize(("game", "phase", "seed"), [("six", "pegging", 7), ("table-top", "placing", 3)])
+def test_review_of_the_experts_choices_costs_nothing(game: str, phase: str, seed: int) -> None:
+    session = session_of(game, "expert", seed=seed)
     session.go_on()
-    played = [one for one in review(session, 0).decisions if one.phase == "pegging"]
+    played = [one for one in review(session, 0).decisions if one.phase == phase]
     assert len(played) > 10
     assert max(one.loss for one in played) == 0
+    for one in played:
+        assert one.best == one.did or game == "six"  # with hands there are cards of equal value
+
+
+def test_review_names_the_costliest_decisions() -> None:
     worse = session_of("six", "random", seed=7)
     worse.go_on()
     looked = review(worse, 0)
@@ -338,7 +344,7 @@ def test_typed_places_count_rows_and_columns_from_one() -> None:
 
 def test_sit_down_refuses_agents_of_other_games() -> None:
     game = table_game("ship-partners")
-    with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
+    with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays five_card, hoyle"):
         sit_down(game, 0, "equilibrium")
     with pytest.raises(ValueError, match="equilibrium does not play"):
         sit_down(game, None, "greedy", "equilibrium")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crib_agents.learned.agent import SHIPPED
 from crib_play import drill
 from crib_play.drill import KINDS, MISTAKE, SECOND, exercises, hands_to_count
 from crib_play.table import GAMES, TakesGame, actions_of, table_game
@@ -86,7 +88,8 @@ def test_terminal_plays_and_reviews_a_whole_game(game: str, shown: Shown) -> Non
     won = "won" if session.winner == 0 else "lost"
     assert session.over
     assert f"You have {won}, {session.result(0)}." in output
-    assert "Review: the cost of your decisions" in output
+    judge = "learned" if game == "four" else "expert"
+    assert f"Review: the cost of your decisions, by {judge}'s judgement" in output
     assert "\x1b" not in output, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
@@ -106,7 +109,12 @@ def test_terminal_takes_commands(shown: Shown) -> None:
     output = shown(player.play, words)
     for words_said in (
         *("the count speed, 1", "no turn to take back", "expert: discard", "  and 7 more, down to ", "got 'x'"),
-        *("the count speed is 1 (fastest) to 3, got 12", "saved for next time", "taken back", "You leave the table."),
+        *(
+            "speed must be a whole number from 1 to 3, got 12",
+            "saved for next time",
+            "taken back",
+            "You leave the table.",
+        ),
     ):
         assert words_said in output
     assert load_preferences() == Preferences(speed=3, coach=True, muggins=True)
@@ -187,9 +195,28 @@ def test_preferences_round_trip_and_ignore_invalid_files() -> None:
     stored = json.loads(preferences_file().read_text())
     preferences_file().write_text(json.dumps({**stored, "speed": 99, "coach": "yes", "more": 1}))
     assert load_preferences() == Preferences("five", "greedy", Preferences().speed, Preferences().coach)
-    for nonsense in ("[1]", "{", "\x00"):
+    for nonsense in ("[1]", "{", "\x00", '{"game": "sixx", "speed": "2"}'):
         preferences_file().write_text(nonsense)
         assert load_preferences() == Preferences()
+
+
+def test_play_saves_the_path_of_an_opponents_file_whole(
+    home: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    shutil.copy(SHIPPED / "six_card.safetensors", "mine.safetensors")
+    assert "You leave" in shown(partial(play.run, play.Settings("mine.safetensors", keep=True)), [])
+    monkeypatch.chdir("/")
+    assert "You leave" in shown(partial(play.run, play.Settings()), [])
+    (home / "mine.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"no file .*mine\.safetensors.* is saved in .*preferences\.json"):
+        play.run(play.Settings())
+
+
+def test_play_episode_overrules_a_saved_match(shown: Shown) -> None:
+    save_preferences(Preferences("match", "greedy"))
+    assert "game points" in shown(partial(play.run, play.Settings()), [])
+    assert "game points" not in shown(partial(play.run, play.Settings(episode="game")), [])
 
 
 def test_play_runs_in_a_pipe_without_home() -> None:

@@ -194,6 +194,7 @@ REFUSED: dict[str, tuple[Asked, int]] = {
     **{name: (sending(message), status) for name, (message, status) in BAD_MESSAGES.items()},
     "a foreign origin": (headed("Origin", "https://example.org"), 403),
     "an origin of no one": (headed("Origin", "null"), 403),
+    "a malformed origin": (headed("Origin", "http://["), 403),
     "another port": (headed("Origin", "http://testserver:99"), 403),
     "another site": (headed("Sec-Fetch-Site", "cross-site"), 403),
     "another host": (headed("Host", "example.org"), 400),

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crib_play.web import beside
 from crib_play.web.app import SEAT
 from crib_play.web.beside import MOST_WAITING, RULES, Beside, Finished, WorkError, prepare, replay
 from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
@@ -201,9 +202,10 @@ class Slow:
         return await asyncio.wrap_future(self.requests[-1])
 
 
-def test_web_finished_game_results_are_cached_with_a_limit() -> None:
+def test_web_finished_game_results_are_cached_with_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "MOST_BYTES", 200)
     slow = Slow()
-    finished = Finished(slow, most_bytes=200)  # type: ignore[arg-type]
+    finished = Finished(slow)  # type: ignore[arg-type]
 
     async def ask() -> None:
         waiting = [asyncio.create_task(finished.get(replay, "one")) for _ in range(60)]
@@ -241,7 +243,7 @@ def test_web_finished_game_results_are_cached_with_a_limit() -> None:
     asyncio.run(ask())
 
 
-def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
+def test_web_worker_failure_is_reported_and_next_task_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """By Ctrl-C too, while the worker compiles: the server does not wait for that."""
     before = {one.pid for one in active_children()}
     worker = Beside()
@@ -252,10 +254,10 @@ def test_web_worker_failure_is_reported_and_next_task_runs() -> None:
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(BrokenExecutor):
             worker.submit(time.sleep, 60).result()
-        worker._longest = 0.5  # a task over its time ends with its process
+        monkeypatch.setattr(beside, "LONGEST", 0.5)  # a task over its time ends with its process
         with pytest.raises(BrokenExecutor):
             worker.submit(time.sleep, 600).result(timeout=300)
-        worker._longest = 600.0
+        monkeypatch.undo()
         assert worker.submit(os.getpid).result() != pid
         last = worker.submit(time.sleep, 600)
     finally:

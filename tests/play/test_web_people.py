@@ -157,7 +157,14 @@ def test_web_offers_agents_for_their_games_only(game: str) -> None:
     assert answer.status_code == (201 if two_hand else 422)
     if not two_hand:
         assert "equilibrium does not play" in answer.json()["error"]
-        assert "it plays six, match, five" in answer.json()["error"]
+        assert "it plays five_card, hoyle" in answer.json()["error"]
+
+
+def test_web_offers_no_agent_that_refuses_the_rules() -> None:
+    games = served.Site(agents=("learned", "rule_based")).browser().get("/api/offers").json()["games"]
+    offered = {one["name"]: one["agents"] for one in games}
+    assert offered["four"] == ["learned", "rule_based", "person"]
+    assert offered["cut-throat"] == ["rule_based", "person"]
 
 
 class SixAlone:
@@ -274,6 +281,15 @@ def test_web_on_every_network_warns_and_checks_the_host_name(tmp_path: Path) -> 
             refused = server.ask("/api/offers", host=host or " ")
             assert refused.status == 400, host
         assert "--allow-host" in server.ask("/", host="evil.example").body["error"]
+
+
+@pytest.mark.parametrize(("host", "address"), [("crib.example", "crib.example"), ("::", "[::1]")])
+def test_web_answers_at_the_address_it_prints(tmp_path: Path, host: str, address: str) -> None:
+    here = "import socket; make = socket.create_server; socket.create_server = lambda *_, **__: make(('127.0.0.1', 0))"
+    words = ("--host", host, "--agents", "greedy")
+    with serving(tmp_path, *words, lines=2, before=f"{ASKED}\n{here}") as server:
+        assert f"the table is open at http://{address}:{server.port} " in server.printed
+        assert server.ask("/", host=f"{address}:{server.port}").status == 200
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])

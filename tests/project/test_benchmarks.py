@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
 
 import pytest
@@ -72,11 +73,23 @@ def test_benchmark_scripts_measure_their_listed_quantities(name):
     assert found.as_json()["title"] == found.title
 
 
-def test_benchmark_partial_or_quick_run_keeps_the_results(capsys):
-    before = command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()
-    command.main(["--quick", "--no-peers", "--only", "hands"])
-    assert "all hands enumerated" in capsys.readouterr().out
-    assert (command.RESULTS.read_bytes(), command.NUMBERS.read_bytes()) == before
+def test_benchmark_partial_or_quick_run_keeps_the_results(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(command, "FULL", TINY)
+    monkeypatch.setattr(command, "SCRIPTS", {"hands": "agents"})
+    results, numbers = tmp_path / "RESULTS.md", tmp_path / "speed.json"
+    monkeypatch.setattr(command, "RESULTS", results)
+    monkeypatch.setattr(command, "NUMBERS", numbers)
+    for given in (["--quick"], ["--only", "hands"], ["--no-peers"]):
+        command.main(given)
+        assert "all hands enumerated" in capsys.readouterr().out
+        assert not results.exists()
+    command.main([])
+    assert "all hands enumerated" in results.read_text()
+    assert json.loads(numbers.read_text())["findings"]["hands"]["rows"]
+    numbers.unlink()
+    monkeypatch.setattr(command, "SCRIPTS", {"hands": "agents", "text": "nowhere"})
+    command.main([])
+    assert not numbers.exists()
 
 
 def test_results_are_written_where_asked(tmp_path, capsys):

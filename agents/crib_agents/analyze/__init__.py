@@ -91,7 +91,8 @@ class CellChoice:
         theirs: points the other side is.
         value: the difference, as a search over the next cards finds it; in a game each side's
             points are weighed in it by their effect on the probability of winning.
-        win: the chance of winning the game with these points; of a single round, of making more.
+        win: the probability of winning the game, of a single round that of making more: for the
+            best place with the points above, for another with as much less as its value is less.
     """
 
     place: str

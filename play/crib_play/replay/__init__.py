@@ -14,23 +14,23 @@ from dataclasses import KW_ONLY
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any, NamedTuple
 
-import numpy as np
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 
+from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
-from crib_env.game import Game
 from crib_env.notation import format_rules
 from crib_env.policy import Agent
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import FONT, HEIGHT, WIDTH, Scene, page_sheet
 from crib_env.render.words import in_words
-from crib_env.rules import Rules
+from crib_env.rules import Rules, as_rules
 from crib_env.settings import AgentName, NewFile, Seat, Seed, checked_dataclass
-from crib_play.table import TakesGame
-from crib_play.table.advice import IN_POINTS, Opinion, opinions
+from crib_play.table import TableGame, TakesGame, advice
+from crib_play.table.advice import Opinion, choices
 from crib_play.table.seats import names, side_names, sit_down
 from crib_play.table.session import Session, Turn
 
@@ -48,43 +48,45 @@ def write_replay(
     *,
     players: int | None = None,
     episode: str = "game",
-    judged: bool = True,
+    opinions: bool = True,
 ) -> None:
     """Play a game between agents and write its replay.
 
     Args:
         path: the file.
         rules: the name of a preset, or `Rules`.
-        agents: one a side; partners are played by the same.
-        seed: of the deals.
+        agents: one a side; or two, of which the second plays every side but the first.
+        seed: of the deals and of the agents' draws.
         players: seats; by default the fewest the rules allow.
         episode: ``"game"``, ``"match"``, ``"deal"``.
-        judged: with the expert's opinion of every choice, which takes some seconds; not in games
-            that have no analysis.
+        opinions: add the expert's value of every choice, which takes some seconds; left out under
+            rules that have no analysis.
 
     Raises:
-        ValueError: not one agent a side, or an agent erred; it is named.
+        ValueError: another number of agents, or an agent erred; it is named.
     """
-    deals, chance = np.random.SeedSequence(seed).spawn(2)
-    game = Game(rules, players=players, episode=episode)
-    game.seed(deals)
-    game.reset()
-    if len(agents) != len(game.scores):
-        raise ValueError(f"this game needs {len(game.scores)} agents, one a side; got {len(agents)}")
-    seats = [agents[side] for side in game.sides]
-    session = Session(game, seats, int(chance.generate_state(1)[0]))
+    rules = as_rules(rules)
+    sides = find_family(rules.family).sides_under(rules, players)
+    if len(agents) not in (needed := sorted({2, len(set(sides))})):
+        raise ValueError(f"this game needs {' or '.join(map(str, needed))} agents; got {len(agents)}")
+    word = format_rules(rules)
+    game = TableGame(word, f"{word}, a {episode}, seed {seed}", word, len(sides), episode)
+    session = Session.begin(game, [agents[min(side, len(agents) - 1)] for side in sides], seed)
+    try:
+        choices(session.game.view(session.seat))
+    except ValueError:
+        opinions = False
     session.go_on()
-    title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
-    write_whole(Path(path), replay_page(session, title, judged=judged).encode())
+    write_whole(Path(path), replay_page(session, game.title, opinions=opinions).encode())
 
 
-def replay_page(session: Session, title: str, *, judged: bool = True, seats: Sequence[int] | None = None) -> str:
+def replay_page(session: Session, title: str, *, opinions: bool = True, seats: Sequence[int] | None = None) -> str:
     """Return a game as one file of HTML.
 
     Args:
         session: the game, as far as it has been played.
         title: the heading.
-        judged: as `write_replay`.
+        opinions: as `write_replay`.
         seats: whose knowledge the file holds, one choice of eyes a seat; by default every seat's,
             those of all seats together, and a spectator's of all cards.
     """
@@ -93,7 +95,7 @@ def replay_page(session: Session, title: str, *, judged: bool = True, seats: Seq
     if seats is not None:
         eyes = [eyes[seat] for seat in seats]
     moments = list(frames(session, eyes, session.game.rules.name))
-    thoughts = opinions(session) if judged else []
+    judged = advice.opinions(session) if opinions else [None] * len(session.turns)
     known = {seat for one in eyes for seat in one.seats}
     data = {
         "title": title,
@@ -101,8 +103,8 @@ def replay_page(session: Session, title: str, *, judged: bool = True, seats: Seq
         "sides": side_names(session),
         "sideOf": session.game.sides,
         "eyes": [{"label": one.label, "seats": one.seats} for one in eyes],
-        "turns": [_turn(session, i, thoughts[i] if judged else None, known) for i in range(len(session.turns))],
-        "inPoints": session.game.episode in IN_POINTS,
+        "turns": [_turn(session, i, opinion, known) for i, opinion in enumerate(judged)],
+        "inPoints": session.game.episode == "deal",
         "winner": session.winner,
         **_packed(moments),
     }
@@ -158,9 +160,7 @@ def _filled(title: str, data: dict[str, Any]) -> str:
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
         "PROGRAM": (here / "page.js").read_text("utf-8"),
     }
-    page = (here / "page.html").read_text("utf-8")
-    before, *rest = page.split("{{")
-    return before + "".join(filling[name] + after for name, _, after in (part.partition("}}") for part in rest))
+    return Template((here / "page.html").read_text("utf-8")).substitute(filling)
 
 
 # --- the moments of a game, each as every seat sees it -------------------------------------------
@@ -329,8 +329,7 @@ class Settings(TakesGame, TakesAgents):
         seed: the seed of the deals; by default 1, and with seats random: anyone who guesses the
             seed of a game can play it again and see every card.
         out: the file.
-        opinions: add the expert's value of every choice, which takes some seconds; not in games
-            that have no analysis.
+        opinions: add the expert's value of every choice, which takes some seconds.
         seats: the file holds only the knowledge of these seats; by default everything.
     """
 
@@ -354,7 +353,7 @@ def run(settings: Settings) -> None:
     session = sit_down(kind, None, second, first, seed)
     session.go_on()
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
-    page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
+    page = replay_page(session, title, opinions=settings.opinions, seats=settings.seats or None)
     write_whole(settings.out, page.encode())
     print(f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} ({len(page) / 1e6:.1f} MB)")
     if settings.seats and seed is not None:

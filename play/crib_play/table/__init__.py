@@ -10,7 +10,7 @@
 The terminal and the browser both stand on it, and neither knows a game's rules.
 """
 
-from crib_play.table.advice import Review, actions_of, in_words, review
+from crib_play.table.advice import Review, actions_of, review
 from crib_play.table.family import Call, Counted
 from crib_play.table.games import GAMES, TableGame, TakesGame, table_game
 from crib_play.table.session import NotYourTurnError, Session, Turn
@@ -26,7 +26,6 @@ __all__ = [
     "TakesGame",
     "Turn",
     "actions_of",
-    "in_words",
     "review",
     "table_game",
 ]

@@ -26,8 +26,8 @@ def actions_of(choice: Choice) -> frozenset[int]:
     return frozenset((parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,))
 
 
-def in_words(choice: Choice) -> str:
-    """Return the reason for a choice, in points."""
+def points_of(choice: Choice) -> str:
+    """Return what a choice is expected to bring, in points."""
     if isinstance(choice, DiscardChoice):
         pegging = f", pegging {choice.pegging:+.1f}" if choice.pegging else ""
         return f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}{pegging}"
@@ -40,8 +40,8 @@ def in_words(choice: Choice) -> str:
 
 
 def choices(view: View) -> list[Choice]:
-    """Return every choice of the seat to move, the highest value first."""
-    return sorted(analyze(np.array([view])), key=lambda choice: -choice.win)
+    """Return every choice of the seat to move, the best first."""
+    return [*analyze(np.array([view]))]
 
 
 class Advised(NamedTuple):
@@ -61,7 +61,7 @@ def advised(family: TableFamily, view: View) -> list[Advised]:
 def choice_in_words(family: TableFamily, view: View, choice: Choice) -> Advised:
     """Return a choice in words."""
     actions = tuple(sorted(actions_of(choice), reverse=True))
-    return Advised(actions, family.spoken(view, actions), in_words(choice), choice.win)
+    return Advised(actions, family.spoken(view, actions), points_of(choice), choice.win)
 
 
 @dataclass(frozen=True)
@@ -139,8 +139,6 @@ def review(session: Session, seat: int) -> Review:
 # of each, on its own scale. If several cards are discarded one after the other, the last one's
 # value is that of all of them.
 
-IN_POINTS = ("deal",)  # episodes that are not won: what counts is points
-
 
 class Option(NamedTuple):
     """One choice, in the order in which the page's program reads it."""
@@ -168,7 +166,7 @@ def opinions(session: Session) -> list[Opinion]:
 
 
 def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
-    in_points = game.episode in IN_POINTS
+    in_points = game.episode == "deal"  # it is not won: what counts is points
     found = sorted(choices(turn.view), key=lambda choice: -_win_value(choice, in_points))
     agent: Any = session.seats[turn.seat]
     likely = _probabilities(agent, game, turn)
@@ -185,9 +183,7 @@ def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
 
 
 def _win_value(choice: Choice, in_points: bool) -> float:
-    if not in_points:
-        return choice.win
-    return choice.value if isinstance(choice, CellChoice) else choice.points
+    return choice.points if in_points and not isinstance(choice, CellChoice) else choice.win
 
 
 Numbers = dict[frozenset[int], float]

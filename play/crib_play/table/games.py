@@ -70,34 +70,36 @@ class TakesGame:
     """The base of the settings of commands that play a game at a table.
 
     Attributes:
-        env: the environment whose game to play, such as three_hand_v0; by default six_card_v0, or
-            the command line's value.
+        env: the environment whose game to play, such as three_hand_v0; by default six_card_v0. If
+            it, rules, players and episode are left out, crib play takes the saved game, and crib
+            drill table-top Table Top.
         rules: a preset other than the environment's own, or a preset with changes:
             table_top_ship, four_hand[partners=False].
         players: how many play, by default the fewest the rules allow.
-        episode: one game, or a match of several.
+        episode: one game, the default, or a match of several.
     """
 
     env: EnvName | None = None
     rules: str | None = None
     players: Literal[2, 3, 4] | None = None
-    episode: Literal["game", "match"] = "game"
+    episode: Literal["game", "match"] | None = None
 
     def table_game(self, default: str = "six") -> TableGame:
         """Return the game that these settings name, the default where they name none."""
-        if (self.env, self.rules, self.players, self.episode) == (None, None, None, "game"):
+        if (self.env, self.rules, self.players, self.episode) == (None,) * 4:
             return table_game(default)
+        episode = self.episode or "game"
         maker = env_module(self.env or "six_card_v0").maker
         if maker.phase is not None:
             raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table: name six_card_v0")
         rules = find_rules(self.rules or maker.rules, maker.family.name)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:
-            if game.episode == self.episode and self.players in (None, game.players):
+            if game.episode == episode and self.players in (None, game.players):
                 return game
         known = "; ".join(f"{one.rules}, {one.players} players, {one.episode}" for one in same or GAMES.values())
         players = "" if self.players is None else f", {self.players} players"
-        raise ValueError(f"there is no table for {rules.name}{players}, {self.episode}: there are tables for {known}")
+        raise ValueError(f"there is no table for {rules.name}{players}, {episode}: there are tables for {known}")
 
 
 FAMILIES: dict[str, TableFamily] = {

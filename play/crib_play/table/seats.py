@@ -13,17 +13,30 @@ from crib_agents.loading import load_agent
 
 from crib_env.policy import GROUP, Agent, agent_names, ask_agent
 from crib_env.render.words import in_words
-from crib_env.rules import Rules
+from crib_env.rules import PRESETS, Rules
 from crib_env.supported_rules import refuse_rules
 from crib_play.table.advice import actions_of, choices
-from crib_play.table.games import GAMES, TableGame
+from crib_play.table.games import TableGame
 from crib_play.table.session import Session
 
 
+@cache
 def plays(name: str, game: TableGame) -> bool:
-    """Return whether an installed agent may play a game, without making the agent."""
-    families = _declared(name)
-    return families is None or game.family.name in families
+    """Return whether an installed agent may play a game.
+
+    Its class says so, as some agents take seconds to make; only rules other than a preset's are put
+    to the agent itself.
+    """
+    families, rules = _declared(name), Rules.preset(game.rules)
+    if families is None or game.family.name not in families:
+        return families is None
+    if rules in PRESETS.values():
+        return True
+    try:
+        refuse_rules(load_agent(name), rules, game.episode)
+    except Exception:  # a ValueError of its refusal, or any error as it is made
+        return False
+    return True
 
 
 @cache
@@ -42,19 +55,8 @@ def _declared(name: str) -> frozenset[str] | None:
     return None if acts is None else frozenset(acts)
 
 
-def declared_refusal(agent: Agent, game: TableGame) -> str | None:
-    """Return why an agent does not play a game by its ``acts``, else None."""
-    acts = getattr(agent, "acts", None)
-    if acts is None or game.family.name in acts:
-        return None
-    known = ", ".join(one.name for one in GAMES.values() if one.family.name in acts)
-    return f"{agent.name} does not play {game.title}: it plays {known or 'other games'}"
-
-
 def refusal(agent: Agent, game: TableGame) -> str | None:
     """Return why an agent does not play a game, None if it does; try it in each phase."""
-    if why := declared_refusal(agent, game):
-        return why
     try:
         refuse_rules(agent, Rules.preset(game.rules), game.episode)
     except ValueError as error:

@@ -11,21 +11,22 @@ The table calls the counts aloud. Type `?` for the other commands.
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, fields, replace
+from pathlib import Path
 from typing import Any
 
-from crib_agents.loading import TakesAgents
+from crib_agents.loading import ENDINGS, TakesAgents
 
 from crib_env.settings import AgentName, Seat, Seed, checked_dataclass
 from crib_play.drill import ask_count
 from crib_play.table import Counted, Session, TakesGame, Turn, review
 from crib_play.table.advice import Advised, advised, look_back
 from crib_play.table.seats import names, sit_down, usual_opponent
-from crib_play.terminal.screen import Screen, boards_of
-from crib_play.user_files import Preferences, Speed, load_preferences, save_preferences
+from crib_play.terminal.screen import SCORES, TABLES, Screen
+from crib_play.user_files import Preferences, Speed, load_preferences, preferences_file, save_preferences
 
 HELP = """
-  hint        show what the expert would do
-  best        show the expert's value of the eight best choices
+  hint        show what {judge} would do
+  best        show {judge}'s value of the eight best choices
   undo        take your last turn back
   coach       show the cost of each turn, or stop showing it
   muggins     count your hands yourself, or stop; what you miss is claimed
@@ -45,8 +46,8 @@ class Settings(TakesGame, TakesAgents):
     Attributes:
         opponent: a level (beginner, casual), or an agent: its name, a file of weights, or
             package.module:Class. The default is expert, with three and four hands learned.
-        second: a second agent: the two play, with every card open, and you watch; with four
-            players, each has two seats.
+        second: a second agent: the two play, with every card open, and you watch; the second has
+            every side but the first.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
         seed: the seed of the deals; by default random.
@@ -87,6 +88,7 @@ class Player:
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Preferences) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
+        self.judge = "learned" if session.family.name == "many_hand" else "expert"  # of whom the values are
         self.counts: list[int] = []  # points missed in each of the player's counts
         self.commands = {
             "hint": self.hint,
@@ -131,7 +133,7 @@ class Player:
         if self.chosen.muggins and own in sight:  # the player counts them
             sight[own] = ["?"] * len(sight[own])
         self.screen.line("")
-        boards_of(self.session).table(self.screen, sight, self.names)
+        TABLES[self.session.family.name](self.screen, sight, self.names)
         view = self.session.game.view(self.seat)
         while True:
             typed = input(f"{self.session.family.ask(view)}> ").strip()
@@ -161,7 +163,7 @@ class Player:
                 cost = f"{100 * looked.loss:.1f} %"
                 self.screen.line(f"  coach: that cost {cost}: {looked.best} ({looked.why})")
             elif looked:
-                self.screen.line("  coach: the expert would have done the same.")
+                self.screen.line(f"  coach: {self.judge} would have done the same.")
         if turn.counted:
             self.board()
 
@@ -179,9 +181,9 @@ class Player:
     # --- commands -------------------------------------------------------------------------------
 
     def hint(self) -> None:
-        """Print the expert's choice."""
+        """Print the judge's choice."""
         best = self.advised()[0]
-        self.screen.line(f"  expert: {best.text} ({best.why})")
+        self.screen.line(f"  {self.judge}: {best.text} ({best.why})")
 
     def best(self) -> None:
         """List the best choices with their values, and say how many are left out."""
@@ -205,7 +207,7 @@ class Player:
 
     def board(self) -> None:
         """Show the board."""
-        boards_of(self.session).score(self.screen, self.session.sight(self.seat), self.names)
+        SCORES[self.session.family.name](self.screen, self.session.sight(self.seat), self.names)
 
     def coach(self) -> None:
         """Turn the coach on or off."""
@@ -231,7 +233,7 @@ class Player:
 
     def help(self) -> None:
         """Show the commands."""
-        self.screen.line(f"  {self.session.family.how}{HELP}")
+        self.screen.line(f"  {self.session.family.how}{HELP.format(judge=self.judge)}")
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -252,7 +254,7 @@ class Player:
         looked = review(self.session, self.seat)
         if not looked.decisions:
             return
-        self.screen.title("Review: the cost of your decisions, by the expert's judgement")
+        self.screen.title(f"Review: the cost of your decisions, by {self.judge}'s judgement")
         for phase, (n, loss) in looked.by_phase.items():
             self.screen.line(f"  {phase:12} {n:3} decisions, {100 * loss:.2f} % each")
         for one in looked.worst:
@@ -268,6 +270,8 @@ def run(settings: Settings) -> None:
     chosen = load_preferences().with_those_given(speed=settings.speed, coach=settings.coach, muggins=settings.muggins)
     kind = settings.table_game(chosen.game)
     opponent = settings.opponent or usual_opponent(chosen.opponent, kind)
+    if opponent.endswith(ENDINGS) and Path(opponent).exists():
+        opponent = str(Path(opponent).absolute())  # saved, it is found from any folder
     screen = Screen(chosen.speed)
     if settings.second is not None:
         first, second = map(settings.trusted, (opponent, settings.second))
@@ -275,7 +279,12 @@ def run(settings: Settings) -> None:
         return
     chosen = replace(chosen, game=kind.name, opponent=opponent)
     partner = None if settings.partner is None else settings.trusted(settings.partner)
-    session = sit_down(kind, settings.seat, settings.trusted(opponent), partner, settings.seed)
+    try:
+        session = sit_down(kind, settings.seat, settings.trusted(opponent), partner, settings.seed)
+    except ValueError as error:
+        if settings.opponent is None and opponent == chosen.opponent != Preferences().opponent:
+            raise ValueError(f"{error}; the opponent {opponent} is saved in {preferences_file()}") from error
+        raise
     if settings.keep and (problem := save_preferences(chosen)):
         screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()
@@ -298,7 +307,7 @@ def watch(session: Session, screen: Screen, title: str) -> None:
                 turn = replace(turn, calls=turn.calls[1:])
             screen.calls(session, turn, called)
             if turn.counted:
-                boards_of(session).score(screen, session.sight(0), called)
+                SCORES[session.family.name](screen, session.sight(0), called)
     except KeyboardInterrupt:
         screen.line("")
         screen.line("You stop watching.")

@@ -6,7 +6,6 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -231,18 +230,6 @@ def show_nothing(screen: Screen, sight: Sight, names: Names) -> None:
     screen.labelled("score", f"rows {rows}, columns {columns}")
 
 
-class Boards(NamedTuple):
-    """How a terminal shows a family of games."""
-
-    table: Show  # prints a seat's view in the middle of a deal
-    score: Show  # prints the board
-
-
-HANDS = Boards(show_hands, show_pegs)
-TABLE_TOP = Boards(show_layout, show_nothing)
-BOARDS = {"two_hand": HANDS, "many_hand": HANDS, "table_top": TABLE_TOP}
-
-
-def boards_of(session: Session) -> Boards:
-    """Return how a terminal shows the game of a session."""
-    return BOARDS[session.family.name]
+# By a family's name: a seat's view in the middle of a deal, and the board.
+TABLES: dict[str, Show] = {"two_hand": show_hands, "many_hand": show_hands, "table_top": show_layout}
+SCORES: dict[str, Show] = {"two_hand": show_pegs, "many_hand": show_pegs, "table_top": show_nothing}

@@ -39,8 +39,7 @@ class WorkError(RuntimeError):
 class Beside:
     """A process that does one task at a time. The first task starts it, or the next if it died."""
 
-    def __init__(self, longest: float = LONGEST) -> None:
-        self._longest = longest
+    def __init__(self) -> None:
         self._pool: ProcessPool | None = None
         self._closed = False
 
@@ -75,7 +74,7 @@ class Beside:
     def _submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:
         if self._pool is None:
             self._pool = ProcessPool(1, _let_pass)
-        return self._pool.submit(_do, self._longest, task, *given)
+        return self._pool.submit(_do, LONGEST, task, *given)
 
 
 def _let_pass() -> None:
@@ -255,10 +254,10 @@ MOST_WAITING = 32  # that are being made or wait for it
 
 
 class Finished:
-    """LRU cache of replays and reviews of finished games, each made once, up to `most_bytes`."""
+    """LRU cache of replays and reviews of finished games, each made once, up to `MOST_BYTES`."""
 
-    def __init__(self, beside: Beside, most_bytes: int = MOST_BYTES) -> None:
-        self._beside, self._most_bytes = beside, most_bytes
+    def __init__(self, beside: Beside) -> None:
+        self._beside = beside
         self._made: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
 
     async def get(self, task: Callable[..., bytes], key: str, *given: Any) -> bytes:
@@ -279,7 +278,7 @@ class Finished:
             raise
         sizes = {name: len(one.result()) for name, one in self._made.items() if one.done()}
         for name in list(sizes):
-            if sum(sizes.values()) + len(made) > self._most_bytes:
+            if sum(sizes.values()) + len(made) > MOST_BYTES:
                 del self._made[name], sizes[name]
         return made
 

@@ -223,7 +223,7 @@ class Guard:
             return 400, f"{why} {name[:100]!r}: --allow-host adds a name"
         if scope["method"] in ("GET", "HEAD"):
             return None
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and origin.partition("://")[2] != host:
             return 403, f"this server refuses messages from {origin}"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "this server refuses messages from other sites"

@@ -31,7 +31,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-EVERYWHERE = ("", "0.0.0.0", "::")
+EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine reaches it
 
 
 def others_reach(host: str) -> list[str]:
@@ -106,8 +106,9 @@ def run(settings: Settings) -> None:
     for name in named:
         tables.agent(name)  # report agents that cannot be loaded now, and not at the table
     port = listening.getsockname()[1]
-    others = [url(address, port) for address in others_reach(settings.host)]
-    hosts = [*LOOPBACK, *settings.allow_host]
+    reached = others_reach(settings.host)
+    others = [url(address, port) for address in reached]
+    hosts = [*LOOPBACK, *reached, *settings.allow_host]
     app = make_app(tables, preferences, hosts, others, named or (preferences.opponent,))
     config = uvicorn.Config(
         app,
@@ -121,7 +122,7 @@ def run(settings: Settings) -> None:
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
     server = uvicorn.Server(config)
-    here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
+    here = EVERYWHERE.get(settings.host, settings.host)
 
     async def serve() -> None:
         """Serve; after a signal, release all waiting requests."""

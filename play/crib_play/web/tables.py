@@ -19,7 +19,7 @@ from crib_env.errors import unknown
 from crib_env.game import Game
 from crib_env.policy import Agent
 from crib_play.table import Session, table_game
-from crib_play.table.seats import declared_refusal, load_player
+from crib_play.table.seats import load_player
 from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 
 PERSON = "person"
@@ -172,9 +172,6 @@ class Tables:
         """Begin a game with these seats, keys and names of people, and store it."""
         kind = table_game(game)
         agents = [None if seat is None else self.agent(seat) for seat in seats]
-        for agent in agents:
-            if agent is not None and (why := declared_refusal(agent, kind)):
-                raise ValueError(why)
         session = Session.begin(kind, agents, self.seed)
         session.go_on()
         stored = StoredTable.model_validate(

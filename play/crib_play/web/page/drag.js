@@ -1,6 +1,7 @@
 // Dragging a card to where it may go, by mouse, pen or finger; a short press stays a click.
 
 const FAR = 8; // pixels before a press is a drag
+const SETTLED = 100; // milliseconds after a drop in which its click comes
 
 // Lets an element be dragged; `dropped` is called with the `data-drop` of what it is let fall on.
 export function draggable(element, dropped) {
@@ -41,7 +42,9 @@ export function draggable(element, dropped) {
       if (!ghost) return;
       ghost.remove();
       over?.classList.remove("target");
-      element.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true });
+      const swallow = (click) => click.stopImmediatePropagation(); // the browser may send one after a drop
+      element.addEventListener("click", swallow, true);
+      setTimeout(() => element.removeEventListener("click", swallow, true), SETTLED);
       setTimeout(() => { if (event.type === "pointerup" && over) element.dropped(over.dataset.drop); });
     }
 
