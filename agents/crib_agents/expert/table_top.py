@@ -587,9 +587,9 @@ def analyze(view: np.void, budget: int = 3) -> Doubles:
     analysis = np.full((ACTIONS, COLUMNS), np.nan)
     actions, answers = BUDGETS[budget - 1]
     _search(np.array([view]), (ACTIONS if actions else 0, answers), analysis[None])
-    # The points know nothing of the search. The best action wins as often as its points say, another
-    # less often by its value: a point less is half a point less for this side, and half a point
-    # more for the other, since the weights of their points sum to 2.
+    # The points know nothing of the search. The best action wins as often as its points say, and
+    # another less often by its value: a point less is half a point less for this side and half a
+    # point more for the other, since the weights of their points sum to 2.
     mine, theirs, value = analysis[np.nanargmax(analysis[:, VALUE]), [MINE, THEIRS, VALUE]]
     behind = (value - analysis[:, VALUE]) / 2
     analysis[:, WIN_VALUE] = rounds.chance_of(view, mine - behind, theirs + behind)
