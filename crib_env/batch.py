@@ -132,8 +132,8 @@ class GameBatch:
         lanes = np.concatenate([others, games])
         starts[lanes] = [begins[key] for key in keys]
         ends[lanes] = starts[lanes] + [len(decks[key]) for key in keys]
-        self.decks = np.concatenate(list(decks.values()))
-        dealers = np.array([NONE if one.dealer is None else one.dealer for one in options])
+        self.decks = np.concatenate([NO_DECKS, *decks.values()])
+        dealers = np.array([NONE if one.dealer is None else one.dealer for one in options], dtype=np.int64)
         self._start(games, dealers)
         scored = [k for k, one in enumerate(options) if one.scores is not None]
         if scored:

@@ -28,13 +28,13 @@ import numpy as np
 from crib_env.arrays import Array
 from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import Family, episode_name, find_family
-from crib_env.engine.record import FOR_LAST, NO_DECKS, NONE, count_sides
+from crib_env.engine.record import NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import EpisodeOverError, IllegalActionError, check_choice
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
-from crib_env.options import ResetOptions, check_seed, read_options, set_scores
+from crib_env.options import ResetOptions, check_seed, forget_for_last, read_options, set_scores
 from crib_env.policy import whole_action
 from crib_env.render.svg.document import Scene, document, framed
 from crib_env.rules import Rules, as_rules
@@ -155,7 +155,7 @@ class Game:
         begin(self.states, self.record, chosen.decks, dealer, self.log)
         if chosen.scores is not None:
             set_scores(self.states, chosen.scores)
-            self.log[0] -= self.log[3] == FOR_LAST  # not pegged on top of given scores (F1)
+            forget_for_last(self.log)
         self._before_moves.clear()
         self._go_on(self.log, chosen.decks)
 

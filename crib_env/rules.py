@@ -1,8 +1,7 @@
 """The rules of the games as data: `Rules`, the fields of each family of games, and the presets.
 
 The engine reads these fields and has no branch by game. `Rules.preset` gives the games of the
-sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule. A
-game of another family is a subclass with further fields, whose preset is put into `PRESETS`.
+sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar
 from urllib.parse import unquote
 
 import numpy as np
@@ -111,7 +110,8 @@ class Rules:
         fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
         if name not in fitting:
             choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
-            raise ValueError(f"no rules are called {name!r}: choose from {choices}")
+            where = "" if cls is Rules else " for this game"
+            raise ValueError(f"no rules{where} are called {name!r}: choose from {choices}")
         known = [f.name for f in fields(fitting[name])]
         for field in changes:
             if field not in known:
@@ -358,42 +358,24 @@ def games_of(*families: str) -> str:
     return " or ".join(names or families)
 
 
-@overload
-def find_rules(rules: str | Rules, family: str) -> Rules: ...
-@overload
-def find_rules(rules: str | Rules, family: type[R]) -> R: ...
-def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
-    """Return `Rules` given as such or by the name of a preset, for a game of ``family``.
+def find_rules(rules: str | Rules, kind: type[R]) -> R:
+    """Return `Rules` given as such or by the name of a preset, for games of one kind.
 
     Args:
         rules: the rules, or their name, with changes as `Rules.preset` takes them.
-        family: the family's name, or the class of its rules.
+        kind: the class of the rules of these games.
 
     Raises:
         ValueError: an unknown name, or rules of another family; the message lists what fits.
         TypeError: neither a name nor `Rules`.
     """
-    kind, name = (Rules, family) if isinstance(family, str) else (family, None)
-
-    def fits(rules: Rules) -> bool:
-        return name in (None, rules.family) and isinstance(rules, kind)
-
-    fitting = [key for key, preset in PRESETS.items() if fits(preset)]
     if isinstance(rules, str):
-        if rules.partition("[")[0] not in fitting:
-            raise ValueError(
-                f"no rules for this game are called {rules!r}: choose from "
-                f"{', '.join(map(repr, fitting))}, or pass a Rules"
-                f"{nearest(rules, fitting)}"
-            )
-        return Rules.preset(rules) if "[" in rules else PRESETS[rules]
-    rules = as_rules(rules)
-    if not fits(rules):
-        raise ValueError(
-            f"the rules {rules.name!r} are of another game: choose from "
-            f"{', '.join(map(repr, fitting))}, or change one of these"
-        )
-    return rules
+        return kind.preset(rules)
+    given = as_rules(rules)
+    if not isinstance(given, kind):
+        fitting = ", ".join(repr(name) for name, preset in PRESETS.items() if isinstance(preset, kind))
+        raise ValueError(f"the rules {given.name!r} are of another game: choose from {fitting}, or change one of these")
+    return given
 
 
 def read_changes(word: str) -> tuple[str, dict[str, Any]]:

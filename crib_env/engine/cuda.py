@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numba import int64
 
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.jit import kernel
 from crib_env.engine.learners import learner_kernels
 from crib_env.engine.record import NO_DECKS, NONE, clear_gains
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice, whole_number
+from crib_env.options import check_seed
 from crib_env.rules import Rules, as_rules
 
 if find_spec("numba_cuda") is None:
@@ -161,7 +162,8 @@ class CudaBatch:
         rewards: float64[N, players], of the last step; an illegal action ends the episode at
             `illegal_reward` for the seat that took it and 0 for the others.
         illegal_reward: no legal course pays less; see `Family.illegal_reward`.
-        dones: bool[N], whether the last step ended an episode.
+        dones: bool[N], whether the last step ended an episode; without ``autoreset``, whether the
+            episode is over.
         actions: int64[N], where `sample` leaves its draws.
         states: the records of the games, `family.state`[N].
 
@@ -184,6 +186,7 @@ class CudaBatch:
         check_choice("reward", reward, ("win", "points"))
         rules = as_rules(rules)
         family = find_family(rules.family)
+        episode = episode_name(episode, family.episodes)
         record = family.rules_record(rules, episode, players)
         self.family = family
         self.rules = rules
@@ -210,7 +213,7 @@ class CudaBatch:
 
     def seed(self, seed: int | None) -> None:
         """Start every generator from ``seed``, without beginning an episode."""
-        deals, players, _ = np.random.SeedSequence(seed).spawn(3)
+        deals, players, _ = np.random.SeedSequence(check_seed(seed)).spawn(3)
         states = self.states.copy_to_host()
         seed_states(states, deals)
         self.states.copy_to_device(states)

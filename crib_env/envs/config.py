@@ -131,6 +131,10 @@ class EnvSpec:
     phase: PhasePolicySpec | None = None  # of the policy for the rest of the deal, in a phase environment
     example: str = ""  # the keywords in the loop of its page
 
+    def find_rules(self, rules: str | Rules | None) -> Rules:
+        """Return rules for its games, given as such or by name; its own if None."""
+        return find_rules(self.rules if rules is None else rules, type(PRESETS[self.rules]))
+
 
 Values = str | Callable[[EnvSpec], str]
 
@@ -308,8 +312,7 @@ class EnvConfig:
         episode = next(iter(spec.episodes)) if given is None else episode_name(given, spec.episodes)
         check_choice("episode", episode, tuple(spec.episodes))
         self.episode = spec.episodes[episode]
-        rules: Any = self.rules
-        self.rules = find_rules(spec.rules if rules is None else rules, spec.family.name)
+        self.rules = spec.find_rules(self.rules)
         if self.partners is not None:
             if not hasattr(self.rules, "partners"):
                 raise ValueError(
@@ -414,7 +417,7 @@ def takes_keywords(function: F) -> F:
         if name not in shown.parameters
     ]
     vars(function)["__signature__"] = shown.replace(parameters=[*own, *parameters])
-    function.__doc__ = f"{str(function.__doc__).rstrip()}\n\n{described(taken, ' ' * 8)}"
+    function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{described(taken, ' ' * 8)}"
     return function
 
 

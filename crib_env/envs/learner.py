@@ -23,14 +23,14 @@ from crib_env.engine import learners
 from crib_env.engine.acts import array_of_agents
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry
-from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
+from crib_env.engine.record import NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, EnvSettings, Setting
 from crib_env.envs.opponents import Member, Opponents, OpponentSpec, RngStreams, parse_opponents
 from crib_env.envs.spaces import Masking
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.options import ResetOptions
+from crib_env.options import ResetOptions, forget_for_last
 from crib_env.policy import Agent, CompiledAgent, blame
 from crib_env.supported_rules import refuse_rules
 
@@ -144,7 +144,7 @@ class LearnerBatch:
         else:
             self.games.reset_each(options, lanes)
             if options[0].scores is not None and self.keeps_events:
-                self.history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
+                forget_for_last(self.history)
         self.draw_seats(begun)
         self.opponents.draw(self.chance.share_rngs, begun)
         self._run(np.full(self.num_envs, learners.CONTINUE, dtype=np.int64))

@@ -3,8 +3,14 @@
     >>> from crib_env import Game
     >>> from crib_env.text import parse, prompt
     >>> game = Game("hoyle", seed=1)
-    >>> print(prompt(game.view(game.seat), game.rules))  # doctest: +SKIP
-    >>> game.step(parse("I'll throw the queen.", game.view(game.seat)))  # doctest: +SKIP
+    >>> print(prompt(game.view(game.seat), game.rules))
+    hoyle to 121, you are p1, deal 1, crib p0's
+    Score: you 0, p0 0
+    Your hand: JS 6H TD 9H 2C 7S
+    Discard two of: JS 6H TD 9H 2C 7S
+    Answer: <action>5H JC</action>, for example.
+    >>> game.step(parse("I'll throw the jack.", game.view(game.seat)))
+    []
 
 Both take a view and nothing else that a seat may not know.
 """

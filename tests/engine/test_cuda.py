@@ -264,11 +264,14 @@ def print_refusals() -> None:
     from crib_env.engine.cuda import CudaBatch
 
     _, rules, _ = made("six_card game")
+    CudaBatch("table_top", 1, episode="deal", seed=1)  # either word, as everywhere
     batch = CudaBatch(rules, 2, seed=1)
     for attempt in (
         lambda: CudaBatch(rules, 0),
         lambda: CudaBatch(rules, 2, reward="score"),
         lambda: CudaBatch(rules, 2, players=4),
+        lambda: CudaBatch(rules, 2, seed=-1),
+        lambda: batch.reset(seed=1.5),
         lambda: batch.step(np.zeros(3, dtype=np.int64)),
         lambda: batch.step(np.zeros(2)),
     ):
@@ -283,6 +286,8 @@ def test_cuda_batch_impossible_arguments_are_rejected_by_name(simulated: Path) -
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
         "a game by rules='hoyle' has 2 players, got players=4",
+        "seed must be None or a whole number from 0 up, got -1",
+        "seed must be None or a whole number from 0 up, got 1.5",
         "actions must be int64[2], one a game, got int64[3]",
         "actions must be int64[2], one a game, got float64[2]",
     ]

@@ -91,7 +91,7 @@ def test_rules_names_work_alike_everywhere(rules: str) -> None:
         six_card_v0.gym_env(rules=rules).rules,
         six_card_v0.vector_env(2, rules=rules).rules,
         TwoHandRules.preset(rules),
-        find_rules(rules, "two_hand"),
+        find_rules(rules, TwoHandRules),
     ):
         assert found == expected
     held = ["5H", "5D", "5C", "JS"][: expected.dealt - 2]
@@ -101,7 +101,7 @@ def test_rules_names_work_alike_everywhere(rules: str) -> None:
 def test_rules_name_with_invalid_changes_is_rejected() -> None:
     for rules, says in (
         ("hoyle[target=91", "'hoyle\\[target=91\\]'"),
-        ("hoile[target=91]", "hoyle"),
+        ("hoile[target=91]", "no rules for this game are called 'hoile'.*did you mean 'hoyle'"),
         ("hoyle[targt=91]", "targt"),
         ("table_top[target=31]", "five_card"),
         ("hoyle[target=1000]", "target"),

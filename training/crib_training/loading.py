@@ -11,7 +11,7 @@ from crib_env.engine.record import count_sides
 from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent
 from crib_env.registration import env_module
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules
 from crib_env.supported_rules import refuse_rules
 
 
@@ -25,7 +25,7 @@ def find_env(name: str) -> EnvMaker:
 def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvMaker, Rules]:
     """Return the maker of an environment, and the named rules or the environment's own."""
     maker = find_env(environment)
-    return maker, find_rules(rules or maker.rules, maker.family.name)
+    return maker, maker.find_rules(rules)
 
 
 def shortest_episode(maker: EnvMaker) -> str:

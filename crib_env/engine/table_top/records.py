@@ -1,8 +1,8 @@
 """The records of Table Top: the rules in numbers, a game's full state, a seat's view, the cells.
 
-As in the two-hand engine every field is int64. Side 0 scores the rows, side 1 the columns; partners
-sit opposite (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2, T3); turn
-t belongs to seat ``(dealer + 1 + t) % players`` (T4).
+Every field is int64 (see `crib_env.engine.record`). Side 0 scores the rows, side 1 the columns;
+partners sit opposite (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2,
+T3); turn t belongs to seat ``(dealer + 1 + t) % players`` (T4).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Literal
 from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.registration import env_module
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules
 from crib_env.settings import EnvName
 from crib_play.table import hands, table_top
 from crib_play.table.family import TableFamily
@@ -90,7 +90,7 @@ class TakesGame:
         maker = env_module(self.env or "six_card_v0").maker
         if maker.phase is not None:
             raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table: name six_card_v0")
-        rules = find_rules(self.rules or maker.rules, maker.family.name)
+        rules = maker.find_rules(self.rules)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:
             if game.episode == self.episode and self.players in (None, game.players):
