@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crib_env.arrays import kernel_array
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import SUITS, Family, Features, Layout, family_of_views
+from crib_env.engine.family import SUITS, Family, Features, Layout, family_of
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice
 from crib_env.policy import Views
@@ -76,19 +76,6 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
     if suits != "real":
         family.canonical[suits].relabel_views(copies)
     return copies
-
-
-def family_of(views: Views) -> Family:
-    """Return the family of games that views are of."""
-    family = family_of_views(views.dtype)
-    if family is not None and views.ndim == 1:
-        return family
-    fields = ", ".join(views.dtype.names or ()) or "none"
-    raise ValueError(
-        "views are records [B] of what a seat may know, as agents receive them and as "
-        f"env.unwrapped.view() returns one: got an array {list(views.shape)} of "
-        f"{views.dtype.kind!r} with the fields {fields}"
-    )
 
 
 class ObservationLayout(dict[str, slice]):

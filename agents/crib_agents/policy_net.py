@@ -17,8 +17,8 @@ from numba import float32, void
 from crib_agents.files import check_format, name_of, reading, shown, to_bytes, write_whole
 from crib_agents.honours import fields_of, one_line, read_rules, refuse_other_views
 from crib_env.arrays import Array, Doubles, Floats
-from crib_env.encoding import ObservationLayout, canonical_views, encode, family_of, layout_of
-from crib_env.engine.family import SUITS, Family, find_family
+from crib_env.encoding import ObservationLayout, canonical_views, encode, layout_of
+from crib_env.engine.family import SUITS, Family, family_of, find_family
 from crib_env.engine.jit import entry
 from crib_env.errors import check_choice
 from crib_env.policy import Actions, Views, check_rng, one_or_many

@@ -237,9 +237,25 @@ def find_family(name: str) -> Family:
 
 
 @cache
-def family_of_views(dtype: np.dtype[np.void]) -> Family | None:
-    """Return the family whose views are records of this dtype, or None."""
+def _family_of_dtype(dtype: np.dtype[np.void]) -> Family | None:
     return next((family for family in map(find_family, FAMILIES) if family.view == dtype), None)
+
+
+def family_of(views: np.void | Array) -> Family:
+    """Return the family of games that views, records [B], or one view are of.
+
+    Raises:
+        ValueError: no views of a known game.
+    """
+    family = _family_of_dtype(views.dtype)
+    if family is not None and views.ndim <= 1:
+        return family
+    fields = ", ".join(views.dtype.names or ()) or "none"
+    raise ValueError(
+        "views are records [B] of what a seat may know, as agents receive them and as "
+        f"env.unwrapped.view() returns one: got an array {list(views.shape)} of "
+        f"{views.dtype.kind!r} with the fields {fields}"
+    )
 
 
 ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from crib_env.arrays import View
-from crib_env.encoding import encode, family_of
+from crib_env.encoding import encode
+from crib_env.engine.family import family_of
 from crib_env.errors import check_choice, whole_number
 from crib_env.policy import SecondDiscards, sample_legal
 from crib_env.rules import Rules, as_rules
@@ -41,7 +42,7 @@ ANSWER = "Answer: <action>{example}</action>, for example."
 
 def words_of(view: View) -> ModuleType:
     """Return the module that puts the game of a view into words."""
-    return WORDS[family_of(np.array(view).reshape(1)).name]
+    return WORDS[family_of(view).name]
 
 
 def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:

@@ -23,7 +23,7 @@ from crib_agents.files import write_whole
 from crib_agents.text_agent import Complete, Message, TextAgent
 
 from crib_env.arrays import Array
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent

@@ -15,8 +15,7 @@ import numpy as np
 
 from crib_agents.files import shown
 from crib_env.cards import format_card, parse_card, pip, refuse_twice
-from crib_env.encoding import family_of
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, family_of, find_family
 from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CRIB_CARDS, SIZE, TO_CRIB, TURNS, open_actions
