@@ -115,7 +115,7 @@ def parse_state(text: str) -> Position:
         raise ValueError(f"a position of {rules.name} has at least {size} fields: {text!r}")
     body = words[len(HEAD) : size]
     players = notation.read_players(body)
-    sides = count_sides(family.sides_under(rules, players))
+    sides = count_sides(rules.sides_for(players))
     extras = _read_extras(words[size:], notation.extras, sides)
     number = read_number("deal", words[2], "#", 1, 10**9)
     dealer = read_number("dealer", words[3], "d", 0, players - 1)
@@ -155,7 +155,7 @@ def _words(state: State, rules: Rules, episode: str) -> list[str]:
     family = find_family(rules.family)
     s, notation = state[0], family.notation
     body = notation.format_body(s, rules)
-    sides = count_sides(family.sides_under(rules, notation.read_players(body)))
+    sides = count_sides(rules.sides_for(notation.read_players(body)))
     head = [episode, f"#{s['deals']}", f"d{s['dealer']}", f"m{s['to_move']}"]
     tail = [
         f"{name}={format_scores(s[field][:sides])}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 from urllib.parse import unquote
 
 import numpy as np
@@ -64,13 +64,26 @@ class Rules:
         self.check_whole("target", 1, LARGEST_TARGET)
         self.check_whole("flush_size", 3, 5)
         self.check_whole("crib_flush_size", 4, 5)
-        self.check_choice("first_dealer", "low_card", "high_card")
+        check_choice("first_dealer", self.first_dealer, get_args(FirstDealer))
         self.check_whole("heels", 0, 9)
 
     @property
-    def seating(self) -> Mapping[int, tuple[int, ...]] | None:
-        """The side of each seat, by the number of players; None: as many as the family allows."""
-        return None
+    def seating(self) -> Mapping[int, tuple[int, ...]]:
+        """The side of each seat, by the number of players, the default first."""
+        raise NotImplementedError
+
+    def sides_for(self, players: int | None = None) -> tuple[int, ...]:
+        """Return the side of each seat; ``players`` is by default the fewest that can play.
+
+        Raises:
+            ValueError: a number of players that the rules do not have.
+        """
+        if players is None:
+            return next(iter(self.seating.values()))
+        if isinstance(players, bool) or players not in self.seating:
+            choices = " or ".join(map(str, self.seating))
+            raise ValueError(f"a game by rules={self.name!r} has {choices} players, got players={players!r}")
+        return self.seating[players]
 
     @property
     def high_card_deals(self) -> bool:
@@ -128,10 +141,6 @@ class Rules:
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{field} must be True or False, got {value!r}")
         object.__setattr__(self, field, bool(value))
-
-    def check_choice(self, field: str, *accepted: str) -> None:
-        """Raise a ValueError unless the field is one of the accepted words."""
-        check_choice(field, getattr(self, field), accepted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +202,7 @@ class TwoHandRules(HandRules):
 
     family: ClassVar[str] = "two_hand"
     players: ClassVar[int] = 2
+    seating: ClassVar[Mapping[int, tuple[int, ...]]] = {2: (0, 1)}
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
     match_advice: ClassVar[str] = (
         "a match as a house rule, such as Rules.preset('five_card', match_target=7) or "
@@ -230,7 +240,7 @@ class TwoHandRules(HandRules):
         self.check_whole("double_skunk_margin", self.skunk_margin, LARGEST_TARGET)
         self.check_whole("skunk_points", 1, 99)
         self.check_whole("double_skunk_points", self.skunk_points, 99)
-        self.check_choice("next_dealer", "loser", "winner")
+        check_choice("next_dealer", self.next_dealer, get_args(NextDealer))
         hand = self.kept
         if not hand <= self.flush_size <= hand + 1:
             raise ValueError(
@@ -305,6 +315,8 @@ class TableTopRules(Rules):
     """
 
     family: ClassVar[str] = "table_top"
+    # Rows, columns; partners sit opposite (T1).
+    seating: ClassVar[Mapping[int, tuple[int, ...]]] = {2: (0, 1), 4: (0, 1, 0, 1)}
 
     flush_size: int = 5
     adjacency: bool = True

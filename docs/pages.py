@@ -113,10 +113,10 @@ def page(name: str) -> str:
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     first, _, rest = summary.strip().partition("\n\n")
     family, rules = maker.family, PRESETS[maker.rules]
-    featured = sum(size for _, size, _ in family.layout_with(True))
+    featured = sum(one.size for one in family.layout_with(True))
     return render(
         "environment", name=name, gym_id=gym_id(name), family=family, featured=featured,
-        seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],
+        seats=sorted(rules.seating), clauses=CLAUSES[name],
         first=first, rest=rest, sections=sections,
         arguments=arguments(maker), layout=family.layout,
         pictured=(PICTURES / f"{name}.webp").exists(),  # `research.make_pictures` makes them

@@ -174,17 +174,16 @@ def header(
     sample: bool = False,
 ) -> dict[str, Any]:
     """Return the header of a weights file."""
-    known = family.features_for(features) is not None
     chosen = as_rules(rules)
     return {
         "format": FORMAT,
-        "version": WITH_FEATURES if known else FORMAT_VERSION,
+        "version": WITH_FEATURES if features else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
         "rules_fields": fields_of(chosen),
         "family": family.name,
-        "observation_layout": [[name, size] for name, size, _ in family.layout_with(known)],
-        "features": known,
+        "observation_layout": [[one.name, one.size] for one in family.layout_with(features)],
+        "features": bool(features),
         "actions": family.actions,
         "suits": suits,
         "sample": sample,
@@ -295,7 +294,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
     family = find_family(rules.family)
     environment = str(about.get("environment"))[:100]
     layout = family.layout_with(about.get("features"))
-    found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
+    found, expected = about.get("observation_layout"), [[one.name, one.size] for one in layout]
     if found != expected:
         raise ValueError(
             f"it was trained on another observation of {environment}: its layout is "

@@ -17,9 +17,9 @@ from numba import int64
 
 from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.jit import kernel
-from crib_env.engine.learners import learner_kernels
-from crib_env.engine.record import NO_DECKS, NONE, clear_gains
-from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.learners import learner_kernels, legal_at
+from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE, clear_gains
+from crib_env.engine.rng import WORDS, next_word, seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice, whole_number
 from crib_env.options import check_seed
@@ -51,9 +51,9 @@ def entries(family: Family) -> Entries:
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
     _, episode_reward, *_ = learner_kernels(family)
-    find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
+    find_move, draw_move = kernels.find_move, kernels.draw_move
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
-    view_dtype, log_size = family.view, family.log_size
+    view_dtype = family.view
 
     @kernel
     def observe(s, rules, v, obs, mask):
@@ -65,7 +65,7 @@ def entries(family: Family) -> Entries:
     def reset(states, rules, decks, dealers, movers, obs, masks, rewards, dones):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             begin_episode(s, rules[0], decks, dealers[i], log)
@@ -81,7 +81,7 @@ def entries(family: Family) -> Entries:
     ):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             r = rules[0]
@@ -109,19 +109,16 @@ def entries(family: Family) -> Entries:
                 masks[i, :] = 0
 
     @cuda.jit
-    def sample(states, rules, rngs, actions):
+    def sample(masks, rngs, actions):
         i = cuda.grid(1)
-        if i < states.shape[0]:
-            s = states[i]
-            actions[i] = 0
-            if s["over"] == 0:
-                actions[i] = action_of(s, draw_move(s, rules[0], rngs[i]))
+        if i < masks.shape[0]:
+            actions[i] = max(0, legal_at(masks[i], next_word(rngs[i])))
 
     @cuda.jit
     def rollout(states, rules, decks, table, rngs, steps, movers, obs, masks):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             r = rules[0]
@@ -244,14 +241,14 @@ class CudaBatch:
         self._entries.step[self._grid](*game, actions, self.movers, self.obs, self.masks, self.rewards, self.dones)
 
     def sample(self) -> Any:
-        """Draw a legal action in every game, each as likely; return `actions`."""
-        self._entries.sample[self._grid](self.states, self._rules, self._rngs, self.actions)
+        """Draw a legal action in every game, each as likely; return `actions`, 0 where none is."""
+        self._entries.sample[self._grid](self.masks, self._rngs, self.actions)
         return self.actions
 
     def rollout(self, steps: int) -> int:
         """Play ``steps`` random decisions in every game in one launch; return their number.
 
-        As the CPU's `rollout`; `rewards` and `dones` are left as they were.
+        `rewards` and `dones` are left as they were.
         """
         self._entries.rollout[self._grid](
             self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers, self.obs, self.masks

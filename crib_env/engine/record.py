@@ -66,17 +66,22 @@ def log_size(rows: int) -> int:
     return 1 + LOG_WIDTH * rows
 
 
+# The most one action logs: four in play, the starter, four hands, the crib, three for last. At
+# Table Top: ten lines, the crib, the difference, the next heels.
+LOG_SIZE = log_size(13)
+
+
 @kernel
-def keep_log(log, size):
+def keep_log(log):
     """Append the last step's rows to the history that follows the log, if it has one."""
-    if log.shape[0] == size:
+    if log.shape[0] == LOG_SIZE:
         return
     for row in range(log[0]):
-        to = size + 1 + LOG_WIDTH * log[size]
+        to = LOG_SIZE + 1 + LOG_WIDTH * log[LOG_SIZE]
         if to + LOG_WIDTH <= log.shape[0]:
             for i in range(LOG_WIDTH):
                 log[to + i] = log[1 + LOG_WIDTH * row + i]
-            log[size] += 1
+            log[LOG_SIZE] += 1
 
 
 @shared_kernel

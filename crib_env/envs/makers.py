@@ -102,7 +102,7 @@ class EnvMaker(config.EnvSpec):
             return None
         names = ", ".join(sorted([self.name, "sample_legal"]))
         loop = LOOP.format(names=names, name=self.name, example=self.example)
-        players = list(config.seating_of(self))
+        players = list(self.seating)
         agents = f"``player_0`` to ``player_{max(players) - 1}``"
         if len(players) > 1:
             agents = f"{agents}; {' or '.join(map(str, players))} play"

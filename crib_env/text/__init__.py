@@ -18,7 +18,7 @@ Both take a view and nothing else that a seat may not know.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -122,10 +122,6 @@ class Tally:
         """Add another count, as ``asdict`` gives it."""
         for name, value in other.items():
             setattr(self, name, getattr(self, name) + value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts, ready for JSON."""
-        return asdict(self)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import asdict
 from typing import Any
 
 import gymnasium
@@ -361,11 +362,11 @@ def test_text_env_step_after_the_end_raises(forfeits: bool) -> None:
     over = False
     while not over:
         shown, _, over, _, _ = env.step("hmm" if forfeits else first_legal(shown))
-    before = env.tally.as_dict()
+    before = asdict(env.tally)
     for reply in ("hmm", "5H"):
         with pytest.raises(EpisodeOverError, match=r"call reset\(\)"):
             env.step(reply)
-    assert env.tally.as_dict() == before
+    assert asdict(env.tally) == before
     assert "names no choice" not in env.reset(seed=1)[0]
 
 

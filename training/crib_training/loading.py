@@ -5,7 +5,6 @@ from __future__ import annotations
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.loading import load_agent
 
-from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.record import count_sides
 from crib_env.envs.makers import EnvMaker
@@ -35,12 +34,12 @@ def shortest_episode(maker: EnvMaker) -> str:
 
 def players_of(rules: Rules, players: int | None) -> int:
     """Return how many play a game, by default the fewest the rules allow."""
-    return len(find_family(rules.family).sides_under(rules, players))
+    return len(rules.sides_for(players))
 
 
 def sides_of(rules: Rules, players: int | None) -> int:
     """Return how many sides a game has, by default of the fewest seats the rules allow."""
-    return count_sides(find_family(rules.family).sides_under(rules, players))
+    return count_sides(rules.sides_for(players))
 
 
 def plays(name: str, rules: Rules) -> bool:

@@ -79,7 +79,7 @@ def hands_notation(kind: type[HandRules], size: Sizes, episodes: Sequence[str]) 
     at = {field: place for place, field in enumerate(fields)}
 
     def sides(rules: HandRules) -> int:
-        return count_sides(next(iter((rules.seating or {2: (0, 1)}).values())))
+        return count_sides(rules.sides_for())
 
     def read_players(words: Sequence[str]) -> int:
         """Return the number of seats."""

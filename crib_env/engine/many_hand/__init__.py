@@ -22,7 +22,6 @@ FAMILY = hands_family(
     "many_hand",
     SIZES,
     rules=ManyHandRules,
-    sides={3: (0, 1, 2), 4: (0, 1, 0, 1)},
     episodes=("deal", "game", "match"),
     encode=encode_many,
     layout=MANY,

@@ -18,7 +18,6 @@ FAMILY = hands_family(
     "two_hand",
     SIZES,
     rules=TwoHandRules,
-    sides={2: (0, 1)},
     episodes=("deal", "game", "match", "pegging"),
     encode=encode_two,
     layout=TWO,

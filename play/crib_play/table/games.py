@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.registration import env_module
 from crib_env.rules import Rules
@@ -28,7 +27,7 @@ class TableGame:
     def sides(self) -> tuple[int, ...]:
         """The side of each seat."""
         rules = Rules.preset(self.rules)
-        return find_family(rules.family).sides_under(rules, self.players)
+        return rules.sides_for(self.players)
 
     @property
     def has_partners(self) -> bool:
