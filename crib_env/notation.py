@@ -105,7 +105,7 @@ def parse_state(text: str) -> Position:
     words = text.split()
     if len(words) < len(HEAD):
         raise ValueError(f"a position begins with rules, episode, deal, dealer and mover: {text!r}")
-    rules = parse_rules(words[0])
+    rules = Rules.preset(words[0])
     family = find_family(rules.family)
     notation = family.notation
     size = len(HEAD) + len(notation.fields)
@@ -199,15 +199,6 @@ def format_rules(rules: Rules) -> str:
     changed = {f.name: getattr(rules, f.name) for f in fields(rules) if getattr(rules, f.name) != getattr(base, f.name)}
     shown = ",".join(f"{name}={quote(str(value), safe='')}" for name, value in changed.items())
     return f"{base.name}[{shown}]" if shown else base.name
-
-
-def parse_rules(word: str) -> Rules:
-    """Return the rules of a word such as ``hoyle`` or ``hoyle[target=91,for_last=3]``.
-
-    Raises:
-        ValueError: no such word, preset or field, or a combination that is not possible.
-    """
-    return Rules.preset(word)
 
 
 # --- the deal played over -----------------------------------------------------------------------

@@ -17,7 +17,6 @@ from gymnasium.error import DependencyNotInstalled
 from checkout import python
 from crib_env import CompiledAgent, Game, GameBatch, IllegalActionError, Rules, TwoHandRules, six_card_v0, table_top_v0
 from crib_env.engine.cache import AHEAD, COMPILING
-from crib_env.notation import parse_rules
 from crib_env.rules import find_rules
 from crib_env.scoring import score_hand
 
@@ -81,10 +80,9 @@ def test_step_takes_any_single_integer_type(kind: str) -> None:
 
 @pytest.mark.parametrize("rules", ["hoyle", "hoyle[target=91]", "five_card[target=31]"])
 def test_rules_names_work_alike_everywhere(rules: str) -> None:
-    expected = parse_rules(rules)
+    expected = Rules.preset(rules)
     assert expected.target in (121, 91, 31)
     for found in (
-        Rules.preset(rules),
         Game(rules).rules,
         GameBatch(rules, 2).rules,
         six_card_v0.raw_env(rules=rules).rules,
