@@ -140,8 +140,8 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
         return
     where, plays = games_of(family), [rules.name for rules in everywhere]
     if known:
-        nearest = min(apart, key=len)  # views have a bool as a number
-        found = {name: type(value)(found[name]) for name, value in nearest.items()}
+        fewest = min(apart, key=len)  # views have a bool as a number
+        found = {name: type(value)(found[name]) for name, value in fewest.items()}
         where = "where " + " and ".join(f"{name} is {value}" for name, value in found.items())
         plays = [
             f"{rules.name} ({', '.join(f'{name} {value}' for name, value in other.items())})"

@@ -50,7 +50,7 @@ def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
-    _, episode_reward, *_ = learner_kernels(family)
+    reward = learner_kernels(family).reward
     find_move, draw_move = kernels.find_move, kernels.draw_move
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
     view_dtype = family.view
@@ -94,7 +94,7 @@ def entries(family: Family) -> Entries:
             if move != NONE:
                 step_move(s, r, decks, table, move, log)
                 for p in range(rewards.shape[1]):
-                    rewards[i, p] = episode_reward(s, r, p, points)
+                    rewards[i, p] = reward(s, r, p, points)
                 clear_gains(s)
             else:
                 rewards[i, mover] = illegal_reward

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from numba import float64, int8, int64, void
 
@@ -52,9 +53,18 @@ BELOW = -2
 OPPONENT, PHASE_POLICY = 0, 1
 
 
+class LearnerKernels(NamedTuple):
+    """The kernels of a family's learners."""
+
+    waits_for: Kernel
+    reward: Kernel
+    write_ending: Kernel
+    begin_again: Kernel
+
+
 @cache
-def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-    """Return `waits_for`, `reward`, `write_ending` and `begin_again` of a family's learners."""
+def learner_kernels(family: Family) -> LearnerKernels:
+    """Return the kernels of a family's learners."""
     unit = family.kernels.unit
     begin_episode, has_phases = family.kernels.begin_episode, "phase" in (family.state.names or ())
 
@@ -104,7 +114,7 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         begin_episode(s, rules, decks, NONE, log)
         return below(s["rng"], rules["players"]) if drawn_seat else seat
 
-    return waits_for, reward, write_ending, begin_again
+    return LearnerKernels(waits_for, reward, write_ending, begin_again)
 
 
 @dataclass(frozen=True)
