@@ -91,8 +91,8 @@ def writing(games: int, columns: tuple[str, ...] = (), values: Literal["expert"]
 def measure_data(settings: Settings = FULL) -> Findings:
     """How many decisions per second does `crib data` write on one core, beside plain random play?
 
-    Whole shards of six-card games, with and without the expert's values, and the `rollout` entry:
-    one observation and mask for each of a random player's decisions, and nothing stored.
+    Whole shards of six-card games, with and without the expert's values, and random play in
+    compiled code: one observation and mask for each of a random player's decisions, nothing stored.
     """
     games, few = (2, 2) if settings.quick else (1000, 50)
     pieces = {

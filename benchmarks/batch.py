@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
+from numba import int64
 
 from benchmarks import peers
 from benchmarks.timing import FULL, Findings, Row, Settings, over_peers, race, ratio
 from crib_env.batch import GameBatch
-from crib_env.engine.entries import entries_of
+from crib_env.engine.family import Family
 from crib_env.engine.hands.records import DISCARD, PEGGING
-from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.jit import Entry, entry
+from crib_env.engine.record import DECKS_T, LOG_SIZE, LOG_T, MASKS_T, NO_DECKS, NONE, OBS_T, RNGS_T, TABLE_T
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
@@ -21,8 +24,46 @@ from crib_env.rules import PRESETS
 A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds
 
 
+@cache
+def rollout_of(family: Family) -> Entry:
+    """Return an entry that plays a range of games at random."""
+    states_t, rules_t, views_t = family.types
+    kernels = family.kernels
+    begin_episode, draw_move, step = kernels.begin_episode, kernels.draw_move, kernels.step
+    view_of, encode, encode_mask = kernels.view, kernels.encode, kernels.encode_mask
+    has_phases = "phase" in (family.state.names or ())
+
+    @entry(
+        int64(states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64, int64, OBS_T, MASKS_T),
+        f"{family.name}.rollout",
+    )
+    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
+        """Play ``steps`` random decisions in each game of a range, observing before every one.
+
+        Those of ``phase``, which a policy plays, are drawn too, and neither observed nor counted;
+        NONE for no such phase. Finished episodes reset. Returns the number of decisions.
+        """
+        v = views[0]
+        for _ in range(steps):
+            for i in range(lo, hi):
+                s = states[i]
+                while has_phases and s["phase"] == phase:
+                    step(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
+                    if s["over"]:
+                        begin_episode(s, rules[0], decks, NONE, log)
+                view_of(s, rules[0], s["to_move"], v)
+                encode(v, obs[i])
+                encode_mask(v, masks[i])
+                step(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
+                if s["over"]:
+                    begin_episode(s, rules[0], decks, NONE, log)
+        return steps * (hi - lo)
+
+    return rollout
+
+
 class Lanes:
-    """N games played by a `rollout` entry: an observation and a mask at every decision.
+    """N games played by the entry of `rollout_of`: an observation and a mask at every decision.
 
     Args:
         rules: the name of a preset.
@@ -54,12 +95,12 @@ class Lanes:
         self.rngs[:] = np.random.SeedSequence(2).generate_state(WORDS * n).reshape(n, WORDS)
         # A scratch view and log for each thread, a page apart: no two share a cache line.
         self.views = [np.zeros(64, dtype=family.view)[:1] for _ in range(threads)]
-        self.logs = [np.zeros(512, dtype=np.int64)[: family.log_size] for _ in range(threads)]
+        self.logs = [np.zeros(512, dtype=np.int64)[:LOG_SIZE] for _ in range(threads)]
         self.table = show_table()
         self.bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
         self.steps = steps or max(1, A_PIECE // n)
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        self._rollout = entries_of(family).rollout.compiled
+        self._rollout = rollout_of(family).compiled
         self._phase = phase
         self.play()  # not all lanes at the same point of a deal
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_env.arrays import Array, Doubles, whole_numbers
 from crib_env.engine.entries import entries_of
 from crib_env.engine.family import Family, episode_name, find_family
-from crib_env.engine.record import NO_DECKS, NONE, count_sides
+from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import EpisodeOverError, IllegalActionError, whole_number
@@ -73,11 +73,11 @@ class GameBatch:
         self.n = n = whole_number("n", n, 0)
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
-        self.sides = np.array(self.family.sides_under(self.rules, players))
+        self.sides = np.array(self.rules.sides_for(players))
         self.players = len(self.sides)
         tally = n, count_sides(self.sides), len(self.family.phases)
         self.tally = np.zeros(tally, dtype=np.int64)
-        self.log = np.zeros(self.family.log_size, dtype=np.int64)
+        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
         self.decks = NO_DECKS
         self.on_step: Callable[[int, int, Array], None] | None = None
         self._checked: ByIdentity[bool] = ByIdentity()  # agents that play by the rules
@@ -139,8 +139,8 @@ class GameBatch:
         lanes = np.concatenate([others, games])
         starts[lanes] = [begins[key] for key in keys]
         ends[lanes] = starts[lanes] + [len(decks[key]) for key in keys]
-        self.decks = np.concatenate(list(decks.values()))
-        dealers = np.array([NONE if one.dealer is None else one.dealer for one in options])
+        self.decks = np.concatenate([NO_DECKS, *decks.values()])
+        dealers = np.array([NONE if one.dealer is None else one.dealer for one in options], dtype=np.int64)
         self._start(games, dealers)
         scored = [k for k, one in enumerate(options) if one.scores is not None]
         if scored:

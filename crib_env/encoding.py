@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crib_env.arrays import kernel_array
 from crib_env.engine.entries import entries_of
-from crib_env.engine.family import SUITS, Family, Features, Layout, family_of_views
+from crib_env.engine.family import SUITS, Family, Features, Layout, check_features, family_of
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice
 from crib_env.policy import Views
@@ -38,13 +38,13 @@ def encode(
         views = canonical_views(views, suits)
     views = kernel_array(np.atleast_1d(views))
     family = family_of(views)
-    more = family.features_for(features)
+    check_features(features)
     obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
     masks = np.empty((len(views), family.actions), dtype=np.int8)
     entries_of(family).encode(views, obs, masks)
-    if more is None:
+    if not features:
         return obs, masks
-    both = np.zeros((len(views), family.obs_size + more.size), dtype=np.float32)
+    both = np.zeros((len(views), family.obs_size + family.features.size), dtype=np.float32)
     both[:, : family.obs_size] = obs
     entries_of(family).write_features(views, show_table(), family.obs_size, both)
     return both, masks
@@ -78,19 +78,6 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
     return copies
 
 
-def family_of(views: Views) -> Family:
-    """Return the family of games that views are of."""
-    family = family_of_views(views.dtype)
-    if family is not None and views.ndim == 1:
-        return family
-    fields = ", ".join(views.dtype.names or ()) or "none"
-    raise ValueError(
-        "views are records [B] of what a seat may know, as agents receive them and as "
-        f"env.unwrapped.view() returns one: got an array {list(views.shape)} of "
-        f"{views.dtype.kind!r} with the fields {fields}"
-    )
-
-
 class ObservationLayout(dict[str, slice]):
     """The slices of an observation by name; printed, a table of them with their meanings.
 
@@ -106,10 +93,10 @@ class ObservationLayout(dict[str, slice]):
         super().__init__()
         self.meanings: dict[str, str] = {}
         at = 0
-        for name, size, meaning in parts:
-            self[name] = slice(at, at + size)
-            self.meanings[name] = meaning
-            at += size
+        for one in parts:
+            self[one.name] = slice(at, at + one.size)
+            self.meanings[one.name] = one.meaning
+            at += one.size
         self.actions = actions
         self.rows, self.first = (0, 0), 0
         self.row: ObservationLayout = self
@@ -117,7 +104,7 @@ class ObservationLayout(dict[str, slice]):
         if features is not None:
             self.rows = features.rows, features.width
             self.places, self.first = features.places, features.first
-            self.row = ObservationLayout(tuple((f.name, f.size, f.meaning) for f in features.row))
+            self.row = ObservationLayout(features.row)
 
     def __str__(self) -> str:
         rows = [
@@ -126,10 +113,9 @@ class ObservationLayout(dict[str, slice]):
         return "\n".join(["| slice | entries | meaning |", "|---|---|---|", *rows])
 
 
-def layout_of(family: Family, features: object) -> ObservationLayout:
+def layout_of(family: Family, features: bool | None) -> ObservationLayout:
     """Return the slices of the observations of a family."""
-    found = family.features_for(features)
-    return ObservationLayout(family.layout_with(features), family.actions, found)
+    return ObservationLayout(family.layout_with(features), family.actions, family.features if features else None)
 
 
 def observation_layout(name: str, features: bool | None = None) -> ObservationLayout:

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from crib_env.cards import format_cards
 
-# In the order of the reason numbers in crib_env.engine.record.
+# What points are pegged for; their places are the reason numbers of crib_env.engine.record.
 REASONS = (
     "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
     "line", "difference",
 )  # fmt: skip
-WIDTH = 4
+LOG_WIDTH = 4  # of a row of the log: side (its seat, of two hands), points, reason, cards as a 52-bit mask
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False, sides: S
         partners[side] = f"seats {', '.join(seats)}" if len(seats) > 1 else ""
     events = []
     for row in range(int(log[0])):
-        seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])
+        seat, points, reason, mask = (int(x) for x in log[1 + LOG_WIDTH * row : 1 + LOG_WIDTH * (row + 1)])
         if points == 0 and not include_zero:
             continue
         cards = tuple(card for card in range(52) if mask >> card & 1)

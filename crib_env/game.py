@@ -28,13 +28,13 @@ import numpy as np
 from crib_env.arrays import Array
 from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import Family, episode_name, find_family
-from crib_env.engine.record import FOR_LAST, NO_DECKS, NONE, count_sides
+from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import EpisodeOverError, IllegalActionError, check_choice
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
-from crib_env.options import ResetOptions, check_seed, read_options, set_scores
+from crib_env.options import ResetOptions, check_seed, forget_for_last, read_options, set_scores
 from crib_env.policy import whole_action
 from crib_env.render.svg.document import Scene, document, framed
 from crib_env.rules import Rules, as_rules
@@ -82,10 +82,10 @@ class Game:
         self.family: Family = family or find_family(self.rules.family)
         self.episode = episode_name(episode, self.family.episodes)
         self.record = self.family.rules_record(self.rules, self.episode, players)  # rules, [1]
-        self.sides = self.family.sides_under(self.rules, players)
+        self.sides = self.rules.sides_for(players)
         self.players = len(self.sides)
         self.states = np.zeros(1, dtype=self.family.state)  # the full state, [1]
-        self.log = np.zeros(self.family.log_size, dtype=np.int64)  # points of the last action
+        self.log = np.zeros(LOG_SIZE, dtype=np.int64)  # points of the last action
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)  # of the seat to move
         self.mask = np.zeros(self.family.actions, dtype=np.int8)  # its legal actions
         self.margins = np.zeros(self.players, dtype=np.int64)  # `gains` by seat, in units
@@ -155,7 +155,7 @@ class Game:
         begin(self.states, self.record, chosen.decks, dealer, self.log)
         if chosen.scores is not None:
             set_scores(self.states, chosen.scores)
-            self.log[0] -= self.log[3] == FOR_LAST  # not pegged on top of given scores (F1)
+            forget_for_last(self.log)
         self._before_moves.clear()
         self._go_on(self.log, chosen.decks)
 
@@ -297,13 +297,11 @@ class Game:
         knows: str = "seat",
         names: Sequence[str] | None = None,
         title: str | None = None,
-        events: Sequence[Event] | None = None,
     ) -> list[str]:
         """Return the parts of the drawing, as `crib_env.render.svg.document` puts them together.
 
         Args:
             seat, knows, names, title: as for `svg`.
-            events: the calls; by default the points of the last action.
         """
         check_choice("knows", knows, ("seat", "seats", "all"))
         names = [f"player_{p}" for p in range(self.players)] if names is None else names
@@ -317,13 +315,10 @@ class Game:
             title or self.rules.name,
             self.deals,
             tuple(names),
-            tuple(self.events if events is None else events),
+            tuple(self.events),
             hidden=None if hidden == NONE else hidden,
         )
         return self.family.draw([self.view(p) for p in (seat, *others)], scene)
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
 
     def _repr_html_(self) -> str:
         return framed(self.svg())

@@ -106,7 +106,7 @@ def parse_state(text: str) -> Position:
     words = text.split()
     if len(words) < len(HEAD):
         raise ValueError(f"a position begins with {', '.join(HEAD)}: {text!r}")
-    rules, episode = parse_rules(words[0]), words[1]
+    rules, episode = Rules.preset(words[0]), words[1]
     family = find_family(rules.family)
     family.check_episode(rules, episode)
     size = len(HEAD) + len(family.notation.fields)
@@ -115,7 +115,7 @@ def parse_state(text: str) -> Position:
     board = {name: field for name, field in BOARD.items() if field in (family.state.names or ())}
     extras = _read_extras(words[size:], {"players", "rng", *board})
     given = extras.get("players")
-    sides = family.sides_under(rules, None if given is None else read_number("players", given, "", 2, 4))
+    sides = rules.sides_for(None if given is None else read_number("players", given, "", 2, 4))
     players, n = len(sides), count_sides(sides)
     number = read_number("deal", words[2], "#", 1, 10**9)
     if number > 1 and episode in (*ONE_DEAL, "pegging"):
@@ -193,11 +193,11 @@ def _words(state: State, rules: Rules, episode: str) -> list[str]:
     """Return the words of a line after the rules."""
     family, s = find_family(rules.family), state[0]
     names = family.state.names or ()
-    sides = family.sides_under(rules, int(s["players"]) if "players" in names else None)
+    sides = rules.sides_for(int(s["players"]) if "players" in names else None)
     n = count_sides(sides)
     scores = format_scores(s["scores_before"][:n])
     words = [episode, f"#{s['deals']}", f"d{s['dealer']}", scores, *family.notation.format_fields(s, rules)]
-    if len(sides) != len(family.sides_under(rules)):
+    if len(sides) != len(rules.sides_for()):
         words.append(f"players={len(sides)}")
     usual = {"rear": scores, "games": format_scores([0] * n)}
     shown = {name: format_scores(s[f"{field}_before"][:n]) for name, field in BOARD.items() if field in names}
@@ -235,12 +235,3 @@ def format_rules(rules: Rules) -> str:
     changed = {f.name: getattr(rules, f.name) for f in fields(rules) if getattr(rules, f.name) != getattr(base, f.name)}
     shown = ",".join(f"{name}={quote(str(value), safe='')}" for name, value in changed.items())
     return f"{base.name}[{shown}]" if shown else base.name
-
-
-def parse_rules(word: str) -> Rules:
-    """Return the rules of a word such as ``hoyle`` or ``hoyle[target=91,for_last=3]``.
-
-    Raises:
-        ValueError: no such word, preset or field, or a combination that is not possible.
-    """
-    return Rules.preset(word)

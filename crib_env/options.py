@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card
-from crib_env.engine.record import NO_DECKS, count_sides
+from crib_env.engine.record import FOR_LAST, NO_DECKS, count_sides
 from crib_env.errors import is_whole
 from crib_env.render.words import in_words
 
@@ -74,8 +74,9 @@ def _decks(decks: Any) -> npt.NDArray[np.int64]:
     rows = []
     for i, deck in enumerate(decks):
         try:
+            deck = list(deck)  # a generator can be read only once
             cards = [int(card) for card in deck]
-            whole = all(is_whole(card) for card in deck)
+            whole = all(map(is_whole, deck))
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}") from None
         if not whole or len(cards) != DECK_SIZE or set(cards) != set(range(DECK_SIZE)):
@@ -100,3 +101,9 @@ def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
     states["scores"] = states["start"] + heels
     if "rear" in (states.dtype.names or ()):
         states["rear_before"] = states["rear"] = states["scores"]
+
+
+def forget_for_last(log: npt.NDArray[np.int64]) -> None:
+    """Take the points for last off the log of an episode just begun, for given scores (F1)."""
+    if log[0] and log[3] == FOR_LAST:
+        log[0] -= 1

@@ -347,12 +347,11 @@ class CompiledAgent:
 
     def _family_of(self, views: Views) -> Family:
         """Return the family of views; refuse those of a family that the agent does not play."""
-        from crib_env.engine.family import family_of_views
+        from crib_env.engine.family import family_of
 
-        family = family_of_views(views.dtype)
-        if family is None or family.name not in self.acts:
-            shown = ", ".join(views.dtype.names or ("none",))
-            raise ValueError(f"{self.name} plays only {games_of(*self.acts)}, got views of fields {shown}")
+        family = family_of(views)
+        if family.name not in self.acts:
+            raise ValueError(f"{self.name} does not play {games_of(family.name)}: it plays {games_of(*self.acts)}")
         return family
 
 

@@ -41,11 +41,18 @@ def register_environment(module: str, gym_name: str) -> None:
             ``"my_games/Toy-v0"``, and in PettingZoo ``"my_games/toy-v0"``.
 
     Raises:
-        ValueError: another environment has that name.
+        ValueError: a name that does not end in a version, or that another environment has; nothing
+            has changed then.
     """
     name = module.rpartition(".")[2]
+    for given, ending in ((name, "_v0"), (gym_name, "-v0")):
+        if not re.fullmatch(rf".+{ending[0]}v\d+", given):
+            raise ValueError(f"an environment's name ends in its version, such as {ending}: got {given!r}")
     if _PAGES.get(name, module) != module:
         raise ValueError(f"an environment is called {name!r} already: that of {_PAGES[name]}")
+    for other, taken in ENVIRONMENTS.items():
+        if taken == gym_name and other != name:
+            raise ValueError(f"an environment is called {gym_name!r} already: that of {_PAGES[other]}")
     _PAGES[name] = module
     ENVIRONMENTS[name] = gym_name
     _register(name, module, gym_name)

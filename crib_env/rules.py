@@ -1,8 +1,7 @@
 """The rules of the games as data: `Rules`, the fields of each family of games, and the presets.
 
 The engine reads these fields and has no branch by game. `Rules.preset` gives the games of the
-sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule. A
-game of another family is a subclass with further fields, whose preset is put into `PRESETS`.
+sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
 from urllib.parse import unquote
 
 import numpy as np
@@ -65,13 +64,26 @@ class Rules:
         self.check_whole("target", 1, LARGEST_TARGET)
         self.check_whole("flush_size", 3, 5)
         self.check_whole("crib_flush_size", 4, 5)
-        self.check_choice("first_dealer", "low_card", "high_card")
+        check_choice("first_dealer", self.first_dealer, get_args(FirstDealer))
         self.check_whole("heels", 0, 9)
 
     @property
-    def seating(self) -> Mapping[int, tuple[int, ...]] | None:
-        """The side of each seat, by the number of players; None: as many as the family allows."""
-        return None
+    def seating(self) -> Mapping[int, tuple[int, ...]]:
+        """The side of each seat, by the number of players, the default first."""
+        raise NotImplementedError
+
+    def sides_for(self, players: int | None = None) -> tuple[int, ...]:
+        """Return the side of each seat; ``players`` is by default the fewest that can play.
+
+        Raises:
+            ValueError: a number of players that the rules do not have.
+        """
+        if players is None:
+            return next(iter(self.seating.values()))
+        if isinstance(players, bool) or players not in self.seating:
+            choices = " or ".join(map(str, self.seating))
+            raise ValueError(f"a game by rules={self.name!r} has {choices} players, got players={players!r}")
+        return self.seating[players]
 
     @property
     def high_card_deals(self) -> bool:
@@ -111,7 +123,8 @@ class Rules:
         fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
         if name not in fitting:
             choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
-            raise ValueError(f"no rules are called {name!r}: choose from {choices}")
+            where = "" if cls is Rules else " for this game"
+            raise ValueError(f"no rules{where} are called {name!r}: choose from {choices}")
         known = [f.name for f in fields(fitting[name])]
         for field in changes:
             if field not in known:
@@ -128,10 +141,6 @@ class Rules:
         if not isinstance(value, (bool, np.bool_)):
             raise ValueError(f"{field} must be True or False, got {value!r}")
         object.__setattr__(self, field, bool(value))
-
-    def check_choice(self, field: str, *accepted: str) -> None:
-        """Raise a ValueError unless the field is one of the accepted words."""
-        check_choice(field, getattr(self, field), accepted)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +202,7 @@ class TwoHandRules(HandRules):
 
     family: ClassVar[str] = "two_hand"
     players: ClassVar[int] = 2
+    seating: ClassVar[Mapping[int, tuple[int, ...]]] = {2: (0, 1)}
     discards: ClassVar[int] = 2  # four of six cards stay (H1), three of five (F2)
     match_advice: ClassVar[str] = (
         "a match as a house rule, such as Rules.preset('five_card', match_target=7) or "
@@ -230,7 +240,7 @@ class TwoHandRules(HandRules):
         self.check_whole("double_skunk_margin", self.skunk_margin, LARGEST_TARGET)
         self.check_whole("skunk_points", 1, 99)
         self.check_whole("double_skunk_points", self.skunk_points, 99)
-        self.check_choice("next_dealer", "loser", "winner")
+        check_choice("next_dealer", self.next_dealer, get_args(NextDealer))
         hand = self.kept
         if not hand <= self.flush_size <= hand + 1:
             raise ValueError(
@@ -305,6 +315,8 @@ class TableTopRules(Rules):
     """
 
     family: ClassVar[str] = "table_top"
+    # Rows, columns; partners sit opposite (T1).
+    seating: ClassVar[Mapping[int, tuple[int, ...]]] = {2: (0, 1), 4: (0, 1, 0, 1)}
 
     flush_size: int = 5
     adjacency: bool = True
@@ -358,42 +370,24 @@ def games_of(*families: str) -> str:
     return " or ".join(names or families)
 
 
-@overload
-def find_rules(rules: str | Rules, family: str) -> Rules: ...
-@overload
-def find_rules(rules: str | Rules, family: type[R]) -> R: ...
-def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
-    """Return `Rules` given as such or by the name of a preset, for a game of ``family``.
+def find_rules(rules: str | Rules, kind: type[R]) -> R:
+    """Return `Rules` given as such or by the name of a preset, for games of one kind.
 
     Args:
         rules: the rules, or their name, with changes as `Rules.preset` takes them.
-        family: the family's name, or the class of its rules.
+        kind: the class of the rules of these games.
 
     Raises:
         ValueError: an unknown name, or rules of another family; the message lists what fits.
         TypeError: neither a name nor `Rules`.
     """
-    kind, name = (Rules, family) if isinstance(family, str) else (family, None)
-
-    def fits(rules: Rules) -> bool:
-        return name in (None, rules.family) and isinstance(rules, kind)
-
-    fitting = [key for key, preset in PRESETS.items() if fits(preset)]
     if isinstance(rules, str):
-        if rules.partition("[")[0] not in fitting:
-            raise ValueError(
-                f"no rules for this game are called {rules!r}: choose from "
-                f"{', '.join(map(repr, fitting))}, or pass a Rules"
-                f"{nearest(rules, fitting)}"
-            )
-        return Rules.preset(rules) if "[" in rules else PRESETS[rules]
-    rules = as_rules(rules)
-    if not fits(rules):
-        raise ValueError(
-            f"the rules {rules.name!r} are of another game: choose from "
-            f"{', '.join(map(repr, fitting))}, or change one of these"
-        )
-    return rules
+        return kind.preset(rules)
+    given = as_rules(rules)
+    if not isinstance(given, kind):
+        fitting = ", ".join(repr(name) for name, preset in PRESETS.items() if isinstance(preset, kind))
+        raise ValueError(f"the rules {given.name!r} are of another game: choose from {fitting}, or change one of these")
+    return given
 
 
 def read_changes(word: str) -> tuple[str, dict[str, Any]]:

@@ -108,13 +108,13 @@ def refusal(kind: type[Any], name: str, value: Any) -> SettingError:
     parts = schema.get("anyOf", [schema.get("items", schema)])
     choices = [one for part in parts for one in part.get("enum", ())]
     meant = nearest(value, list(map(str, choices)))
-    return SettingError(name, f" must be {in_words(schema)}, got {value!r}{meant}")
+    return SettingError(name, f" must be {schema_words(schema)}, got {value!r}{meant}")
 
 
-def in_words(schema: dict[str, Any]) -> str:
+def schema_words(schema: dict[str, Any]) -> str:
     """Return the values that a JSON schema allows, in words."""
     if "anyOf" in schema:
-        return " or ".join(in_words(part) for part in schema["anyOf"])
+        return " or ".join(schema_words(part) for part in schema["anyOf"])
     if "const" in schema or "enum" in schema:
         choices = schema.get("enum", [schema.get("const")])
         return f"one of {', '.join(map(repr, choices))}"
@@ -122,7 +122,7 @@ def in_words(schema: dict[str, Any]) -> str:
     if kind == "array":
         many = f" of {schema['minItems']}" if "maxItems" in schema else ""
         parts = schema.get("prefixItems", [schema.get("items", {})])
-        return f"a tuple{many}, each {in_words(parts[0])}"
+        return f"a tuple{many}, each {schema_words(parts[0])}"
     if kind not in ("integer", "number"):
         text = "a path" if schema.get("format") == "path" else "text"
         return {"string": text, "boolean": "True or False", "null": "None"}.get(str(kind), "")
@@ -173,11 +173,11 @@ def check_file(path: Path) -> None:
 
 def check_folder(path: Path) -> None:
     """Raise an OSError unless a folder is there, or can be made, and files can be written to it."""
-    nearest = path.absolute()
-    while not nearest.exists():
-        nearest = nearest.parent
-    is_folder(nearest)
-    _check_access(nearest)
+    there = path.absolute()
+    while not there.exists():
+        there = there.parent
+    check_is_folder(there)
+    _check_access(there)
 
 
 def check_store_file(path: Path) -> None:
@@ -187,21 +187,21 @@ def check_store_file(path: Path) -> None:
     check_folder(path.parent)
 
 
-def is_file(path: Path) -> None:
+def check_is_file(path: Path) -> None:
     """Raise an OSError unless a file is there."""
-    exists(path)
+    check_exists(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
 
 
-def is_folder(path: Path) -> None:
+def check_is_folder(path: Path) -> None:
     """Raise an OSError unless a folder is there."""
-    exists(path)
+    check_exists(path)
     if not path.is_dir():
         raise NotADirectoryError(f"{path} is a file: name a folder")
 
 
-def exists(path: Path) -> None:
+def check_exists(path: Path) -> None:
     """Raise an OSError unless something is there."""
     if not path.exists():
         raise FileNotFoundError(f"there is no {path}")
@@ -249,6 +249,6 @@ AnyPath = Annotated[Path, Field(strict=False), Parameter(converter=read_path)]  
 NewFile = Annotated[AnyPath, _passes(check_file)]
 StoreFile = Annotated[AnyPath, _passes(check_store_file)]
 NewFolder = Annotated[AnyPath, _passes(check_folder)]
-File = Annotated[AnyPath, _passes(is_file)]
-Folder = Annotated[AnyPath, _passes(is_folder)]
-FileOrFolder = Annotated[AnyPath, _passes(exists)]
+File = Annotated[AnyPath, _passes(check_is_file)]
+Folder = Annotated[AnyPath, _passes(check_is_folder)]
+FileOrFolder = Annotated[AnyPath, _passes(check_exists)]

@@ -17,7 +17,7 @@ from weakref import ref
 import numpy as np
 
 from crib_env.arrays import Ints
-from crib_env.engine.family import find_family
+from crib_env.engine.family import Family, family_of
 from crib_env.rules import PRESETS, Rules, games_of
 
 V = TypeVar("V")
@@ -88,9 +88,7 @@ def refuse_views(agent: Any, views: Any) -> None:
     """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`."""
     if getattr(agent, "honours", None) is None or not len(views):
         return
-    shown = shown_fields(views.dtype)
-    if shown is None:
-        return
+    shown = shown_fields(family_of(views))
     words = views.view(np.int64) if views.flags.c_contiguous else np.array(views).view(np.int64)
     values = words.reshape(len(views), -1)[:, shown.columns]
     known = _passed.get(agent)
@@ -114,15 +112,13 @@ _passed: ByIdentity[Ints] = ByIdentity()
 
 
 @cache
-def shown_fields(dtype: np.dtype[np.void]) -> Shown | None:
-    """Return what views show of the rules; None of a game that has no preset."""
-    for preset in PRESETS.values():
-        if find_family(preset.family).view == dtype:
-            places = {name: place[1] for name, place in (dtype.fields or {}).items()}
-            names = [field.name for field in fields(preset) if field.name in places]
-            offsets = [places[name] for name in names]
-            return Shown(preset.family, tuple(names), np.array(offsets) // WORD)
-    return None
+def shown_fields(family: Family) -> Shown:
+    """Return what the views of a family show of the rules."""
+    preset = next(rules for rules in PRESETS.values() if rules.family == family.name)
+    places = {name: place[1] for name, place in (family.view.fields or {}).items()}
+    names = [field.name for field in fields(preset) if field.name in places]
+    offsets = [places[name] for name in names]
+    return Shown(family.name, tuple(names), np.array(offsets) // WORD)
 
 
 def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
@@ -144,8 +140,8 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
         return
     where, plays = games_of(family), [rules.name for rules in everywhere]
     if known:
-        nearest = min(apart, key=len)  # views have a bool as a number
-        found = {name: type(value)(found[name]) for name, value in nearest.items()}
+        fewest = min(apart, key=len)  # views have a bool as a number
+        found = {name: type(value)(found[name]) for name, value in fewest.items()}
         where = "where " + " and ".join(f"{name} is {value}" for name, value in found.items())
         plays = [
             f"{rules.name} ({', '.join(f'{name} {value}' for name, value in other.items())})"

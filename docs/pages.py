@@ -87,7 +87,6 @@ def render(name: str, /, **values: Any) -> str:
 
 PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
-ROWS = re.compile(r"^\|.*\n", re.MULTILINE)  # of the docstring's table, which the page's replaces
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 RULES = "../rules.md"
 SHARED = f"[C1-C5, which all games share]({RULES}#common-to-all)"
@@ -113,16 +112,26 @@ def page(name: str) -> str:
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     first, _, rest = summary.strip().partition("\n\n")
     family, rules = maker.family, PRESETS[maker.rules]
-    featured = sum(size for _, size, _ in family.layout_with(True))
+    featured = sum(one.size for one in family.layout_with(True))
     return render(
-        "environment", name=name, gym_id=gym_id(name), family=family, featured=featured,
-        seats=sorted(rules.seating or family.sides), clauses=CLAUSES[name],
+        "environment", name=name, maker=maker, gym_id=gym_id(name), family=family, featured=featured,
+        seats=sorted(rules.seating), clauses=CLAUSES[name],
         first=first, rest=rest, sections=sections,
         arguments=arguments(maker), layout=family.layout,
         pictured=(PICTURES / f"{name}.webp").exists(),  # `research.make_pictures` makes them
-        usage=ROWS.sub("", sections["Usage"]).rstrip(), hyphened=name.replace("_v", "-v"),
-        keywords=ROWS.sub("", sections["Keywords"]).strip(),
+        hyphened=name.replace("_v", "-v"), illegal_rewards=illegal_rewards(maker),
     )  # fmt: skip
+
+
+def illegal_rewards(maker: EnvMaker) -> str:
+    """Return the table of what an illegal action pays that ends an episode, by reward."""
+    rules, rewards = PRESETS[maker.rules], ["points", *maker.family.expected]
+    rows = [
+        [f'`"{name}"`', *(f"{maker.family.illegal_reward(rules, episode, one, None):,.0f}" for one in rewards)]
+        for name, episode in maker.episodes.items()
+        if rules.why_refused(episode) is None
+    ]
+    return table(["episode", *(f'`"{one}"`' for one in rewards)], rows)
 
 
 def write_pages(folder: Path) -> None:

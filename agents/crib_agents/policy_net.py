@@ -17,8 +17,8 @@ from numba import float32, void
 from crib_agents.files import check_format, name_of, reading, shown, to_bytes, write_whole
 from crib_agents.honours import fields_of, one_line, read_rules, refuse_other_views, refuse_waiting_seats
 from crib_env.arrays import Array, Doubles, Floats
-from crib_env.encoding import ObservationLayout, canonical_views, encode, family_of, layout_of
-from crib_env.engine.family import SUITS, Family, find_family
+from crib_env.encoding import ObservationLayout, canonical_views, encode, layout_of
+from crib_env.engine.family import SUITS, Family, family_of, find_family
 from crib_env.engine.jit import entry
 from crib_env.errors import check_choice
 from crib_env.policy import Actions, Views, check_rng, one_or_many
@@ -175,17 +175,16 @@ def header(
     sample: bool = False,
 ) -> dict[str, Any]:
     """Return the header of a weights file."""
-    known = family.features_for(features) is not None
     chosen = as_rules(rules)
     return {
         "format": FORMAT,
-        "version": WITH_FEATURES if known else FORMAT_VERSION,
+        "version": WITH_FEATURES if features else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
         "rules_fields": fields_of(chosen),
         "family": family.name,
-        "observation_layout": [[name, size] for name, size, _ in family.layout_with(known)],
-        "features": known,
+        "observation_layout": [[one.name, one.size] for one in family.layout_with(features)],
+        "features": bool(features),
         "actions": family.actions,
         "suits": suits,
         "sample": sample,
@@ -296,7 +295,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
     family = find_family(rules.family)
     environment = str(about.get("environment"))[:100]
     layout = family.layout_with(about.get("features"))
-    found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
+    found, expected = about.get("observation_layout"), [[one.name, one.size] for one in layout]
     if found != expected:
         raise ValueError(
             f"it was trained on another observation of {environment}: its layout is "

@@ -25,6 +25,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 
 from crib_agents.honours import one_line, presets_of
+from crib_env.engine.family import family_of
 from crib_env.errors import NoResultError, check_choice, comes_with, unknown, whole_number
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules
@@ -178,8 +179,7 @@ class TextAgent:
 
 def rules_of(view: Any) -> Rules:
     """Return the preset that a view is played by; with changed rules the one most like it."""
-    shown = shown_fields(view.dtype)
-    assert shown is not None  # games in words have presets
+    shown = shown_fields(family_of(view))
 
     def alike(rules: Rules) -> int:
         return sum(int(getattr(rules, name) == view[name]) for name in shown.names)

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numba import int64
 
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.jit import kernel
-from crib_env.engine.learners import learner_kernels
-from crib_env.engine.record import NO_DECKS, NONE, clear_gains
-from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.learners import learner_kernels, legal_at
+from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE, clear_gains
+from crib_env.engine.rng import WORDS, next_word, seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import check_choice, whole_number
+from crib_env.options import check_seed
 from crib_env.rules import Rules, as_rules
 
 if find_spec("numba_cuda") is None:
@@ -49,10 +50,10 @@ def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
-    _, episode_reward, *_ = learner_kernels(family)
-    find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
+    reward = learner_kernels(family).reward
+    find_move, draw_move = kernels.find_move, kernels.draw_move
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
-    view_dtype, log_size = family.view, family.log_size
+    view_dtype = family.view
 
     @kernel
     def observe(s, rules, v, obs, mask):
@@ -64,7 +65,7 @@ def entries(family: Family) -> Entries:
     def reset(states, rules, decks, dealers, movers, obs, masks, rewards, dones):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             begin_episode(s, rules[0], decks, dealers[i], log)
@@ -80,7 +81,7 @@ def entries(family: Family) -> Entries:
     ):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             r = rules[0]
@@ -93,7 +94,7 @@ def entries(family: Family) -> Entries:
             if move != NONE:
                 step_move(s, r, decks, table, move, log)
                 for p in range(rewards.shape[1]):
-                    rewards[i, p] = episode_reward(s, r, p, points)
+                    rewards[i, p] = reward(s, r, p, points)
                 clear_gains(s)
             else:
                 rewards[i, mover] = illegal_reward
@@ -108,19 +109,16 @@ def entries(family: Family) -> Entries:
                 masks[i, :] = 0
 
     @cuda.jit
-    def sample(states, rules, rngs, actions):
+    def sample(masks, rngs, actions):
         i = cuda.grid(1)
-        if i < states.shape[0]:
-            s = states[i]
-            actions[i] = 0
-            if s["over"] == 0:
-                actions[i] = action_of(s, draw_move(s, rules[0], rngs[i]))
+        if i < masks.shape[0]:
+            actions[i] = max(0, legal_at(masks[i], next_word(rngs[i])))
 
     @cuda.jit
     def rollout(states, rules, decks, table, rngs, steps, movers, obs, masks):
         i = cuda.grid(1)
         if i < states.shape[0]:
-            log = cuda.local.array(log_size, int64)
+            log = cuda.local.array(LOG_SIZE, int64)
             v = cuda.local.array(1, view_dtype, ALIGNMENT)
             s = states[i]
             r = rules[0]
@@ -161,7 +159,8 @@ class CudaBatch:
         rewards: float64[N, players], of the last step; an illegal action ends the episode at
             `illegal_reward` for the seat that took it and 0 for the others.
         illegal_reward: no legal course pays less; see `Family.illegal_reward`.
-        dones: bool[N], whether the last step ended an episode.
+        dones: bool[N], whether the last step ended an episode; without ``autoreset``, whether the
+            episode is over.
         actions: int64[N], where `sample` leaves its draws.
         states: the records of the games, `family.state`[N].
 
@@ -184,6 +183,7 @@ class CudaBatch:
         check_choice("reward", reward, ("win", "points"))
         rules = as_rules(rules)
         family = find_family(rules.family)
+        episode = episode_name(episode, family.episodes)
         record = family.rules_record(rules, episode, players)
         self.family = family
         self.rules = rules
@@ -210,7 +210,7 @@ class CudaBatch:
 
     def seed(self, seed: int | None) -> None:
         """Start every generator from ``seed``, without beginning an episode."""
-        deals, players, _ = np.random.SeedSequence(seed).spawn(3)
+        deals, players, _ = np.random.SeedSequence(check_seed(seed)).spawn(3)
         states = self.states.copy_to_host()
         seed_states(states, deals)
         self.states.copy_to_device(states)
@@ -241,14 +241,14 @@ class CudaBatch:
         self._entries.step[self._grid](*game, actions, self.movers, self.obs, self.masks, self.rewards, self.dones)
 
     def sample(self) -> Any:
-        """Draw a legal action in every game, each as likely; return `actions`."""
-        self._entries.sample[self._grid](self.states, self._rules, self._rngs, self.actions)
+        """Draw a legal action in every game, each as likely; return `actions`, 0 where none is."""
+        self._entries.sample[self._grid](self.masks, self._rngs, self.actions)
         return self.actions
 
     def rollout(self, steps: int) -> int:
         """Play ``steps`` random decisions in every game in one launch; return their number.
 
-        As the CPU's `rollout`; `rewards` and `dones` are left as they were.
+        `rewards` and `dones` are left as they were.
         """
         self._entries.rollout[self._grid](
             self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers, self.obs, self.masks

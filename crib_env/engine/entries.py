@@ -29,6 +29,7 @@ from crib_env.engine.record import (
     clear_gains,
     keep_log,
     margin,
+    win_return,
 )
 
 # Result of a step of one game: ILLEGAL, or the seat to move, plus EPISODE_OVER after the end.
@@ -50,7 +51,6 @@ class Entries:
     view_games: Entry
     act_views: Entry
     fill_returns: Entry
-    rollout: Entry
     encode: Entry
     write_features: Entry
 
@@ -67,12 +67,11 @@ def entries_of(family: Family) -> Entries:
     states_t, rules_t, views_t = family.types
     kernels = family.kernels
     begin_episode, step_move, find_move = kernels.begin_episode, kernels.step, kernels.find_move
-    draw_move, view_of, write_features_of = kernels.draw_move, kernels.view, kernels.write_features
+    view_of, write_features_of = kernels.view, kernels.write_features
     encode, encode_mask = kernels.encode, kernels.encode_mask
-    return_of, tally_column = kernels.returns, kernels.tally_column
-    name, log_size = family.name, family.log_size
+    tally_column = kernels.tally_column
+    name = family.name
     act_by = act_caller(family.view)
-    has_phases = "phase" in (family.state.names or ())
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
     def begin(states, rules, decks, dealer, log):
@@ -120,7 +119,7 @@ def entries_of(family: Family) -> Entries:
         """Begin an episode in each game; ``dealers[k]`` deals first in ``lanes[k]``, or NONE."""
         for k in range(lanes.shape[0]):
             begin_episode(states[lanes[k]], rules[0], decks, dealers[k], log)
-            keep_log(log, log_size)
+            keep_log(log)
 
     @entry(
         int64(states_t, rules_t, DECKS_T, TABLE_T, int64[::1], int64[::1], LOG_T, int64[:, :, ::1]),
@@ -138,7 +137,7 @@ def entries_of(family: Family) -> Entries:
             if move == NONE:
                 return k
             step_move(s, rules[0], decks, table, move, log)
-            keep_log(log, log_size)
+            keep_log(log)
             for row in range(log[0]):
                 at = 1 + LOG_WIDTH * row
                 column = tally_column(log[at + 2])
@@ -165,33 +164,7 @@ def entries_of(family: Family) -> Entries:
         for i in range(states.shape[0]):
             if states[i]["over"]:
                 for seat in range(returns.shape[1]):
-                    returns[i, seat] = return_of(states[i], r, r["side_of"][seat])
-
-    @entry(
-        int64(states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64, int64, OBS_T, MASKS_T),
-        f"{name}.rollout",
-    )
-    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
-        """Play ``steps`` random decisions in each game of a range, observing before every one.
-
-        Those of ``phase``, which a policy plays, are drawn too, and neither observed nor counted;
-        NONE for no such phase. Finished episodes reset. Returns the number of decisions.
-        """
-        v = views[0]
-        for _ in range(steps):
-            for i in range(lo, hi):
-                s = states[i]
-                while has_phases and s["phase"] == phase:
-                    step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
-                    if s["over"]:
-                        begin_episode(s, rules[0], decks, NONE, log)
-                view_of(s, rules[0], s["to_move"], v)
-                encode(v, obs[i])
-                encode_mask(v, masks[i])
-                step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
-                if s["over"]:
-                    begin_episode(s, rules[0], decks, NONE, log)
-        return steps * (hi - lo)
+                    returns[i, seat] = win_return(states[i], r, r["side_of"][seat])
 
     @entry(void(views_t, OBS_T, MASKS_T), f"{name}.encode_views")
     def encode_views(views, obs, masks):
@@ -208,5 +181,5 @@ def entries_of(family: Family) -> Entries:
 
     return Entries(
         begin, step, observe, begin_games, step_games, view_games, act_views, fill_returns,
-        rollout, encode_views, write_features,
+        encode_views, write_features,
     )  # fmt: skip

@@ -5,17 +5,19 @@ A family is one package with an attribute ``FAMILY``; all other code plays every
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from crib_env.engine.jit import Entry, kernel, plain
 from crib_env.engine.notation import Notation
-from crib_env.engine.record import Array, array_of, count_sides, win_return
+from crib_env.engine.record import Array, array_of, count_sides
 from crib_env.errors import check_choice
 from crib_env.rules import Rules, games_of
 
@@ -23,30 +25,31 @@ Reward = Literal["win", "points", "expected", "expected_at_show"]
 Suits = Literal["real", "canonical", "ranks"]
 REWARDS, SUITS = get_args(Reward), get_args(Suits)
 EXPECTED = REWARDS[2:]
-SHARED = {"dealt", "players"}  # names of fields of the rules that a state may have too
 
-Layout = tuple[tuple[str, int, str], ...]
 Kernel = Callable[..., Any]
 
 
-class Feature(NamedTuple):
-    """Some numbers that a network reads besides the bits."""
+class Slice(NamedTuple):
+    """A slice of an observation, or of a row of features: numbers of one meaning."""
 
-    name: str  # of their slice
-    size: int  # how many they are
-    low: float
-    high: float
+    name: str
+    size: int  # how many numbers
     meaning: str  # with their unit
+    low: float = 0
+    high: float = 1
+
+
+Layout = tuple[Slice, ...]
 
 
 class Features(NamedTuple):
     """What ``features=True`` writes behind the bits of an observation."""
 
-    state: tuple[Feature, ...]  # of the view as a whole
+    state: Layout  # of the view as a whole
     rows: int  # how many rows follow, one for each action that may be legal at a time
     # Of an action; the first is 1 + the action, and 0 in a row without one, whose other numbers are
     # 0 too. The second is the certain gain, in points.
-    row: tuple[Feature, ...]
+    row: Layout
     # For each action the places whose rows it adds to. Then rows are of places in place of actions,
     # the first number of one that counts for the other side is negative, and ``state`` ends with a
     # feature ``legal``, the mask.
@@ -65,6 +68,11 @@ class Features(NamedTuple):
         return sum(one.size for one in self.state) + self.rows * self.width
 
 
+def check_features(features: object) -> None:
+    """Raise a ValueError unless this is a value of the keyword ``features``."""
+    check_choice("features", features, (True, False, None))
+
+
 @kernel
 def whole_points(rules):
     """Return 1: the gain of a state counts points."""
@@ -75,7 +83,7 @@ def whole_points(rules):
 class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
 
-    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. A seat
+    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[LOG_SIZE]. A seat
     chooses an *action*; `step` takes a *move*: at Table Top the action, in the two-hand games
     the place of the card among those dealt, so that it is looked for once.
     """
@@ -83,14 +91,12 @@ class Kernels:
     begin_episode: Kernel  # (s, rules, decks, dealer, log); dealer a seat, or NONE to cut
     find_move: Kernel  # (s, rules, action) -> move, NONE if the action, any number, is not legal
     draw_move: Kernel  # (s, rules, rng) -> move, each legal one as likely
-    action_of: Kernel  # (s, move) -> action
     step: Kernel  # (s, rules, decks, table, move, log), for the seat to move
     view: Kernel  # (s, rules, seat, v): the one gate to a seat's knowledge
     encode: Kernel  # (v, obs), the observation
     encode_mask: Kernel  # (v, mask), the legal actions
     write_features: Kernel  # (v, table, out float32[size]); all 0 where the seat is not to move
     tally_column: Kernel  # (reason) -> column of a tally, for points of this reason; or NONE
-    returns: Kernel = win_return  # (s, rules, side) -> an ended episode's return; zero-sum over sides
     unit: Kernel = whole_points  # (rules) -> how many of a state's ``gain`` make a point
 
 
@@ -110,13 +116,9 @@ class Family:
     state: np.dtype[np.void]  # of a game's full state
     view: np.dtype[np.void]  # of a seat's view
     kernels: Kernels
-    # The side of each seat, by the number of players, the default first: partners opposite each
-    # other are {4: (0, 1, 0, 1)}. Rules may say otherwise: see `sides_under`.
-    sides: Mapping[int, tuple[int, ...]]
     episodes: Mapping[str, int]  # their names, with their numbers in the rules record
     actions: int  # the size of the action space
-    layout: Layout  # the observation's slices: name, size, meaning
-    log_size: int  # the length of an event log
+    layout: Layout  # the observation's slices
     phases: tuple[str, str, str]  # the three kinds of points that a tally keeps apart
     features: Features  # what `Kernels.write_features` writes
     hand: Callable[[Any], list[int]]  # of a view, the ids of the cards that its seat may use
@@ -140,54 +142,21 @@ class Family:
     reward: str = "points"  # the arguments of `family_for` that gave this family
     suits: str = "real"
 
-    def __post_init__(self) -> None:
-        taken = {*(self.rules.names or ())} & {*(self.state.names or ())} - SHARED
-        if taken:
-            raise ValueError(
-                f"a field of the rules has the name of one of the state's, "
-                f"{', '.join(sorted(taken))}: choose another name"
-            )
-
     def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
         return family_for, (self.name, self.reward, self.suits)
 
     @property
-    def players(self) -> tuple[int, ...]:
-        """How many seats a game can have; the first is the default."""
-        return tuple(self.sides)
-
-    def sides_under(self, rules: Rules, players: int | None = None) -> tuple[int, ...]:
-        """Return the side of each seat, as ``rules`` have it or else the family."""
-        known = rules.seating or self.sides
-        if players is None:
-            return next(iter(known.values()))
-        if isinstance(players, bool) or players not in known:
-            choices = " or ".join(map(str, known))
-            raise ValueError(f"a game by rules={rules.name!r} has {choices} players, got players={players!r}")
-        return known[players]
-
-    @property
     def obs_size(self) -> int:
         """The length of an observation."""
-        return sum(size for _, size, _ in self.layout)
+        return sum(one.size for one in self.layout)
 
-    def features_for(self, features: object) -> Features | None:
-        """Return the features that a keyword asks for: those of the family, or None."""
-        if features is None or features is False:
-            return None
-        if features is not True:
-            raise ValueError(f"features must be True or False, got {features!r}")
-        return self.features
-
-    def layout_with(self, features: object) -> Layout:
+    def layout_with(self, features: bool | None) -> Layout:
         """Return the slices of an observation, with those of ``features`` if wanted."""
-        found = self.features_for(features)
-        if found is None:
+        check_features(features)
+        if not features:
             return self.layout
-        meaning = f"{found.rows} rows of {found.width} numbers"
-        rows = ("rows", found.rows * found.width, meaning)
-        state = ((one.name, one.size, one.meaning) for one in found.state)
-        return (*self.layout, *state, rows)
+        rows, width = self.features.rows, self.features.width
+        return (*self.layout, *self.features.state, Slice("rows", rows * width, f"{rows} rows of {width} numbers"))
 
     @property
     def types(self) -> tuple[Any, Any, Any]:
@@ -214,7 +183,7 @@ class Family:
     def rules_record(self, rules: Rules, episode: str, players: int | None = None) -> Array:
         """Return the rules, an episode and the number of players as a record, shape [1]."""
         self.check_episode(rules, episode)
-        sides = self.sides_under(rules, players)
+        sides = rules.sides_for(players)
         record = np.zeros(1, dtype=self.rules)
         for name in self.rules.names or ():
             if hasattr(rules, name):
@@ -237,9 +206,25 @@ def find_family(name: str) -> Family:
 
 
 @cache
-def family_of_views(dtype: np.dtype[np.void]) -> Family | None:
-    """Return the family whose views are records of this dtype, or None."""
+def _family_of_dtype(dtype: np.dtype[np.void]) -> Family | None:
     return next((family for family in map(find_family, FAMILIES) if family.view == dtype), None)
+
+
+def family_of(views: np.void | Array) -> Family:
+    """Return the family of games that views, records [B], or one view are of.
+
+    Raises:
+        ValueError: no views of a known game.
+    """
+    family = _family_of_dtype(views.dtype)
+    if family is not None and views.ndim <= 1:
+        return family
+    fields = ", ".join(views.dtype.names or ()) or "none"
+    raise ValueError(
+        "views are records [B] of what a seat may know, as agents receive them and as "
+        f"env.unwrapped.view() returns one: got an array {list(views.shape)} of "
+        f"{views.dtype.kind!r} with the fields {fields}"
+    )
 
 
 ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
@@ -295,14 +280,13 @@ NEEDS = np.array(
 )
 
 
-def offsets(layout: Layout) -> dict[str, int]:
-    """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
-    begins, at = {}, 0
-    for name, size, _ in layout:
-        begins[name] = at
-        at += size
-    begins["end"] = at
-    return begins
+def offsets(slices: Layout) -> Any:
+    """Return a named tuple: where each slice begins, and as ``end`` the length of them all.
+
+    Kernels read it as a constant.
+    """
+    kind = namedtuple("Offsets", [*(one.name for one in slices), "end"])  # type: ignore[misc]
+    return kind(*accumulate((one.size for one in slices), initial=0))
 
 
 @kernel

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from numba import float64, int8, int64, void
 
@@ -32,6 +33,7 @@ from crib_env.engine.record import (
     forget_decks,
     keep_log,
     margin,
+    win_return,
 )
 from crib_env.engine.rng import below, next_word
 
@@ -51,10 +53,19 @@ BELOW = -2
 OPPONENT, PHASE_POLICY = 0, 1
 
 
+class LearnerKernels(NamedTuple):
+    """The kernels of a family's learners."""
+
+    waits_for: Kernel
+    reward: Kernel
+    write_ending: Kernel
+    begin_again: Kernel
+
+
 @cache
-def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-    """Return `waits_for`, `reward`, `write_ending` and `begin_again` of a family's learners."""
-    returns, unit = family.kernels.returns, family.kernels.unit
+def learner_kernels(family: Family) -> LearnerKernels:
+    """Return the kernels of a family's learners."""
+    unit = family.kernels.unit
     begin_episode, has_phases = family.kernels.begin_episode, "phase" in (family.state.names or ())
 
     @kernel
@@ -74,14 +85,14 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
             return float(margin(s, rules, side)) / ((rules["sides"] - 1) * unit(rules))
         if s["over"] == 0:
             return 0.0
-        return returns(s, rules, side)
+        return win_return(s, rules, side)
 
     @kernel
     def winner_of(s, rules):
         """Return the side whose return is above 0; NONE if that is none, or several."""
         winner = NONE
         for side in range(rules["sides"]):
-            if returns(s, rules, side) > 0:
+            if win_return(s, rules, side) > 0:
                 if winner != NONE:
                     return NONE
                 winner = side
@@ -103,7 +114,7 @@ def learner_kernels(family: Family) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         begin_episode(s, rules, decks, NONE, log)
         return below(s["rng"], rules["players"]) if drawn_seat else seat
 
-    return waits_for, reward, write_ending, begin_again
+    return LearnerKernels(waits_for, reward, write_ending, begin_again)
 
 
 @dataclass(frozen=True)
@@ -127,7 +138,7 @@ def learner_entries(family: Family) -> LearnerEntries:
     view, write_features = family.kernels.view, family.kernels.write_features
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     waits_for, reward, write_ending, begin_again = learner_kernels(family)
-    name, log_size = family.name, family.log_size
+    name = family.name
     act_by = act_caller(family.view)
 
     @kernel
@@ -139,7 +150,7 @@ def learner_entries(family: Family) -> LearnerEntries:
             if move == NONE:
                 return False
             step(s, rules, decks, table, move, log)
-            keep_log(log, log_size)
+            keep_log(log)
         return True
 
     @entry(
@@ -183,7 +194,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                     illegal = True
                 else:
                     step(s, r, decks, table, move, log)
-                    keep_log(log, log_size)
+                    keep_log(log)
                     stepped = True
             if illegal:
                 dones[i] = True
@@ -238,7 +249,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                 if move == NONE:
                     return i
                 step(s, rules[0], decks, table, move, log)
-                keep_log(log, log_size)
+                keep_log(log)
                 turn = waits_for(s, phase, seats[i])
         return NONE
 
@@ -269,7 +280,7 @@ def learner_entries(family: Family) -> LearnerEntries:
                     dones[i] = True
                     continue
                 step(s, rules[0], decks, table, move, log)
-                keep_log(log, log_size)
+                keep_log(log)
             waiting[lo + n] = i
             n += waits_for(s, phase, seats[i]) != NONE
         return n

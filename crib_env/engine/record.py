@@ -18,6 +18,8 @@ from numba import float64, from_dtype, int8, int64, types, uint8
 from crib_env.arrays import Array as Array
 from crib_env.engine.jit import kernel, shared_kernel
 from crib_env.engine.rng import below, draw_unused
+from crib_env.events import LOG_WIDTH as LOG_WIDTH
+from crib_env.events import REASONS
 
 NONE = -1
 NO_DECKS = np.empty((0, 52), dtype=np.int64)
@@ -52,13 +54,9 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
 
 # --- the log of one action: points pegged, in order; ``log[0]`` rows follow ----------------------
 
-# What points are pegged for; `REASONS` in crib_env.events names them.
-FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB = range(10)
-# Of Table Top. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
-# DIFFERENCE alone changes the score.
-LINE, DIFFERENCE = 10, 11
-
-LOG_WIDTH = 4  # side (its seat, of two hands), points, reason, cards as a 52-bit mask
+# The reasons by number; `REASONS` names them. The last two are of Table Top: where only the
+# difference counts (T13), HEELS, LINE and CRIB are hand points, DIFFERENCE alone changes the score.
+FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB, LINE, DIFFERENCE = range(len(REASONS))
 
 
 def log_size(rows: int) -> int:
@@ -66,17 +64,22 @@ def log_size(rows: int) -> int:
     return 1 + LOG_WIDTH * rows
 
 
+# The most one action logs: four in play, the starter, four hands, the crib, three for last. At
+# Table Top: ten lines, the crib, the difference, the next heels.
+LOG_SIZE = log_size(13)
+
+
 @kernel
-def keep_log(log, size):
+def keep_log(log):
     """Append the last step's rows to the history that follows the log, if it has one."""
-    if log.shape[0] == size:
+    if log.shape[0] == LOG_SIZE:
         return
     for row in range(log[0]):
-        to = size + 1 + LOG_WIDTH * log[size]
+        to = LOG_SIZE + 1 + LOG_WIDTH * log[LOG_SIZE]
         if to + LOG_WIDTH <= log.shape[0]:
             for i in range(LOG_WIDTH):
                 log[to + i] = log[1 + LOG_WIDTH * row + i]
-            log[size] += 1
+            log[LOG_SIZE] += 1
 
 
 @shared_kernel

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, TypeVar, 
 
 from gymnasium.vector import AutoresetMode
 
-from crib_env.engine.family import REWARDS, SUITS, Family, Reward, Suits, episode_name, family_for
+from crib_env.engine.family import REWARDS, SUITS, Family, Reward, Suits, check_features, episode_name, family_for
 from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
 from crib_env.errors import check_choice, nearest, unknown, whole_number
@@ -131,6 +131,15 @@ class EnvSpec:
     phase: PhasePolicySpec | None = None  # of the policy for the rest of the deal, in a phase environment
     example: str = ""  # the keywords in the loop of its page
 
+    @property
+    def seating(self) -> Mapping[int, tuple[int, ...]]:
+        """The side of each seat of its own game, by the number of players."""
+        return PRESETS[self.rules].seating
+
+    def find_rules(self, rules: str | Rules | None) -> Rules:
+        """Return rules for its games, given as such or by name; its own if None."""
+        return find_rules(self.rules if rules is None else rules, type(PRESETS[self.rules]))
+
 
 Values = str | Callable[[EnvSpec], str]
 
@@ -177,11 +186,6 @@ def coded(values: Iterable[Any]) -> str:
     return ", ".join(f"`{value!r}`".replace("'", '"') for value in values)
 
 
-def seating_of(spec: EnvSpec) -> Any:
-    """Return the side of each seat of an environment's own game, by the number of players."""
-    return PRESETS[spec.rules].seating or spec.family.sides
-
-
 def _rules(spec: EnvSpec) -> str:
     presets = [name for name, rules in PRESETS.items() if rules.family == spec.family.name]
     return f'{coded(presets)}, with changes `"{spec.rules}[target=91]"`, or a `Rules`'
@@ -192,7 +196,7 @@ def _rewards(spec: EnvSpec) -> str:
 
 
 def _partner(spec: EnvSpec) -> str:
-    sharing = any(max(sides) + 1 < len(sides) for sides in seating_of(spec).values())
+    sharing = any(max(sides) + 1 < len(sides) for sides in spec.seating.values())
     return "as `opponent`" if sharing else ""
 
 
@@ -230,7 +234,7 @@ class EnvConfig:
     )
     seat: int | None = keyword(
         None,
-        lambda spec: f"`0` to `{max(seating_of(spec)) - 1}`, `None`",
+        lambda spec: f"`0` to `{max(spec.seating) - 1}`, `None`",
         "the learner's seat; `None` draws it for each episode",
     )
     episode: str = keyword(
@@ -247,9 +251,9 @@ class EnvConfig:
     )
     players: int = keyword(
         None,
-        lambda spec: coded(seating_of(spec)) if len(seating_of(spec)) > 1 else "",
+        lambda spec: coded(spec.seating) if len(spec.seating) > 1 else "",
         "seats; four play in two partnerships",
-        lambda spec: coded(list(seating_of(spec))[:1]),
+        lambda spec: coded(list(spec.seating)[:1]),
     )
     partner: Opponent | None = keyword(None, _partner, "who plays the learner's partner", "`None`: as the opponent")
     partners: bool | None = keyword(
@@ -308,8 +312,7 @@ class EnvConfig:
         episode = next(iter(spec.episodes)) if given is None else episode_name(given, spec.episodes)
         check_choice("episode", episode, tuple(spec.episodes))
         self.episode = spec.episodes[episode]
-        rules: Any = self.rules
-        self.rules = find_rules(spec.rules if rules is None else rules, spec.family.name)
+        self.rules = spec.find_rules(self.rules)
         if self.partners is not None:
             if not hasattr(self.rules, "partners"):
                 raise ValueError(
@@ -318,8 +321,9 @@ class EnvConfig:
             changes: dict[str, Any] = {"partners": self.partners}
             self.rules = replace(self.rules, **changes)
         self.family = family_for(self.rules.family, self.reward, self.suits)
-        self.features = self.family.features_for(self.features) is not None
-        sides = self.family.sides_under(self.rules, self.players)
+        check_features(self.features)
+        self.features = bool(self.features)
+        sides = self.rules.sides_for(self.players)
         self.players = len(sides)
         self.illegal_reward = self.family.illegal_reward(self.rules, self.episode, self.reward, self.players)
         self.seat = self._seat("seat")
@@ -414,7 +418,7 @@ def takes_keywords(function: F) -> F:
         if name not in shown.parameters
     ]
     vars(function)["__signature__"] = shown.replace(parameters=[*own, *parameters])
-    function.__doc__ = f"{str(function.__doc__).rstrip()}\n\n{described(taken, ' ' * 8)}"
+    function.__doc__ = f"{(function.__doc__ or '').rstrip()}\n\n{described(taken, ' ' * 8)}"
     return function
 
 

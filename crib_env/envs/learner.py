@@ -23,14 +23,14 @@ from crib_env.engine import learners
 from crib_env.engine.acts import array_of_agents
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry
-from crib_env.engine.record import FOR_LAST, NONE, count_sides, log_size
+from crib_env.engine.record import LOG_SIZE, NONE, count_sides, log_size
 from crib_env.engine.show import show_table
 from crib_env.envs.config import EnvConfig, EnvSettings, Setting
 from crib_env.envs.opponents import Member, Opponents, OpponentSpec, RngStreams, parse_opponents
 from crib_env.envs.spaces import Masking
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.options import ResetOptions
+from crib_env.options import ResetOptions, forget_for_last
 from crib_env.policy import Agent, CompiledAgent, blame
 from crib_env.supported_rules import refuse_rules
 
@@ -83,7 +83,7 @@ class LearnerBatch:
         # Where `dones`; see `crib_env.engine.learners`.
         self.endings = np.zeros((n, learners.SCORES + count_sides(sides)), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
-        self.logs = np.zeros((self.threads, family.log_size + history), dtype=np.int64)
+        self.logs = np.zeros((self.threads, LOG_SIZE + history), dtype=np.int64)
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
@@ -106,7 +106,7 @@ class LearnerBatch:
         self.games.log = self.logs[0]
         scores: Array = self.states["scores"]
         self.scores = scores[:, : count_sides(self.sides)]
-        self.history = self.logs[0, self.family.log_size :]
+        self.history = self.logs[0, LOG_SIZE:]
         self._stepper = choose_stepper(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class LearnerBatch:
         else:
             self.games.reset_each(options, lanes)
             if options[0].scores is not None and self.keeps_events:
-                self.history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
+                forget_for_last(self.history)
         self.draw_seats(begun)
         self.opponents.draw(self.chance.share_rngs, begun)
         self._run(np.full(self.num_envs, learners.CONTINUE, dtype=np.int64))

@@ -9,8 +9,6 @@ from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
-from crib_env.registration import gym_id
-from crib_env.rules import PRESETS
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
@@ -31,29 +29,8 @@ LOOP = """
         else:
             action = sample_legal(observation["action_mask"], rng)
         env.step(action)
-"""
-FACTS = """\
-| | |
-|---|---|
-| Agents | {agents} |
-| Actions | ``Discrete({actions})`` |
-| Observation | ``{{"observation": uint8[{bits}], "action_mask": int8[{actions}]}}``, all 0 or 1 |
-| PettingZoo id | ``{package}/{hyphened}`` |
-| Gymnasium id | ``{gym}`` |
 
-## Keywords
-
-``help({name}.gym_env)`` lists those of the Gymnasium form.
-"""
-ILLEGAL = """\
-An illegal action that ends the episode (``on_illegal="terminate"``) pays the seat that acted no
-more than the worst legal course, and the others 0. ``env.illegal_reward`` is the amount: -1 by
-``"win"``; by the other rewards minus the most points that a side can lose until the end. By the
-rules ``{rules}``:
-
-| episode | {rewards} |
-|---|{columns}
-{rows}
+``help({name}.gym_env)`` lists the keywords of the Gymnasium form.
 """
 
 
@@ -97,40 +74,9 @@ class EnvMaker(config.EnvSpec):
         return CribbageVecEnv(config.settle(self, "sb3_env", {"num_envs": num_envs, **kwargs}))
 
     def document(self, page: str | None) -> Any:
-        """Return the page of the environment, with what all pages have: a loop, and the facts."""
+        """Return the page of the environment, with a loop in its section on usage."""
         if page is None:  # python -OO
             return None
         names = ", ".join(sorted([self.name, "sample_legal"]))
         loop = LOOP.format(names=names, name=self.name, example=self.example)
-        players = list(config.seating_of(self))
-        agents = f"``player_0`` to ``player_{max(players) - 1}``"
-        if len(players) > 1:
-            agents = f"{agents}; {' or '.join(map(str, players))} play"
-        gym, family = gym_id(self.name), self.family
-        facts = FACTS.format(
-            name=self.name,
-            agents=agents,
-            actions=family.actions,
-            bits=family.obs_size,
-            gym=gym,
-            package=gym.partition("/")[0],
-            hyphened=self.name.replace("_v", "-v"),
-        )
-        usage, keywords = page.split("## Keywords\n")
-        usage = usage.replace("## Usage\n", f"## Usage\n{loop}")
-        rewards, history = keywords.split("## Version history\n")
-        return f"{usage}{facts}{rewards}{self._illegal_rewards()}\n## Version history\n{history}"
-
-    def _illegal_rewards(self) -> str:
-        """Return the page's text on illegal actions, with the reward in every episode."""
-        rules, rewards = PRESETS[self.rules], ["points", *self.family.expected]
-        rows = []
-        for name, episode in self.episodes.items():
-            if rules.why_refused(episode) is not None:
-                continue
-            paid = [self.family.illegal_reward(rules, episode, one, None) for one in rewards]
-            rows.append(f'| ``"{name}"`` | {" | ".join(f"{one:,.0f}" for one in paid)} |')
-        shown = [f'``"{one}"``' for one in rewards]
-        return ILLEGAL.format(
-            rules=self.rules, rewards=" | ".join(shown), columns="---|" * len(shown), rows="\n".join(rows)
-        )
+        return page.replace("## Usage\n", f"## Usage\n{loop}")

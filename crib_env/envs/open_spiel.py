@@ -174,17 +174,16 @@ class DealState(pyspiel.State):
             if len(self.dealt) >= DEALT:
                 self._begin()
         elif len(self.laid) < LAID:
-            assert self.game is not None
             self.laid.append(action)
             if len(self.laid) < LAID:  # with the last one comes the starter, which chance turns
-                self.game.push(action)
+                self._step(action)
         else:
-            self._push(action)
+            self._step(action)
         while self.game is not None and len(self.dealt) > DEALT and not self.game.over:
             legal = self.game.legal_actions
             if len(legal) > 1:
                 break
-            self._push(legal[0])
+            self._step(legal[0])
 
     def _action_to_string(self, player: int, action: int) -> str:
         return format_card(action)
@@ -195,11 +194,11 @@ class DealState(pyspiel.State):
         self.game = Game(RULES, episode="deal", seed=0, family=self.deal.family)
         self.game.reset(decks=[[*self.dealt, *rest]], dealer=self.seat_of(1))
         for action in self.laid:
-            self._push(action)
+            self._step(action)
 
-    def _push(self, action: int) -> None:
+    def _step(self, action: int) -> None:
         assert self.game is not None
-        self.game.push(action)
+        self.game.step(action)
         self.more += self.game.gains[self.seat_of(0)]
 
 

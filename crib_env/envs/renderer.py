@@ -149,9 +149,6 @@ class ShowsGame:
         seat = viewer if isinstance(viewer, int) else self._seat
         return {"seat": seat, "knows": "seat", "title": title}
 
-    def _repr_svg_(self: Any) -> str | None:
-        return self.game.svg(**self._drawn) if self._begun else None
-
     def _repr_html_(self: Any) -> str | None:
         return framed(self.game.svg(**self._drawn)) if self._begun else None
 

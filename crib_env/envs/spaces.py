@@ -77,16 +77,13 @@ class ObservationSpace(spaces.Box):
 def observation_space(config: EnvConfig) -> spaces.Box:
     """Return the space of one observation, which notes the game: SB3's models store their space."""
     family, rules = config.family, config.rules
-    more = family.features_for(config.features)
     space = ObservationSpace(0, 1, (family.obs_size,), np.uint8)
-    if more is not None:
-        columns = [*more.state, *more.row * more.rows]
+    if config.features:
+        more = family.features
+        columns = [*family.layout, *more.state, *more.row * more.rows]
         sizes = [one.size for one in columns]
         low, high = (np.repeat([getattr(one, end) for one in columns], sizes) for end in ("low", "high"))
-        bits = np.ones(family.obs_size)
-        space = ObservationSpace(
-            np.concatenate([0 * bits, low]).astype(np.float32), np.concatenate([bits, high]).astype(np.float32)
-        )
+        space = ObservationSpace(low.astype(np.float32), high.astype(np.float32))
     fields = asdict(rules)
     vars(space)[RULES] = {
         "family": rules.family,

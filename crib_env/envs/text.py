@@ -19,9 +19,9 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.gym import CribbageEnv
-from crib_env.errors import EpisodeOverError
+from crib_env.errors import EpisodeOverError, check_choice
 from crib_env.registration import env_module
-from crib_env.text import Reader, ReplyError, Tally, describe, prompt
+from crib_env.text import STYLES, Reader, ReplyError, Tally, describe, prompt
 
 LONGEST_PROMPT, LONGEST_REPLY = 20_000, 20_000
 PROMPTS = spaces.Text(LONGEST_PROMPT, min_length=1, charset=string.printable)
@@ -43,6 +43,7 @@ class _Replies:
     """
 
     def __init__(self, style: str, retries: int, on_failure: str) -> None:
+        check_choice("style", style, STYLES)
         self.style, self.reader = style, Reader(retries, on_failure)
         self.error, self._bad = "", 0
 
@@ -87,8 +88,8 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Begin an episode; see `CribbageEnv.reset`."""
+        _, info = self.env.reset(seed=seed, options=options)  # checks the seed
         super().reset(seed=seed)
-        _, info = self.env.reset(seed=seed, options=options)
         self._replies.reset(seed)
         return self._prompt(False), self._info(info)
 

@@ -1,1 +1,1 @@
-"""Rendering: a seat's view of a game as text, with the points pegged."""
+"""Drawings: a seat's view of a game as SVG, and the words in it."""

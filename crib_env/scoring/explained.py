@@ -13,7 +13,7 @@ from itertools import combinations, groupby
 from crib_env.cards import CRIB, JACK, format_card, format_cards, parse_card, parse_cards, pip, rank, refuse_twice, suit
 from crib_env.errors import is_whole
 from crib_env.render.words import reason_name, spoken
-from crib_env.rules import HandRules, Rules, find_rules
+from crib_env.rules import HandRules, Rules, TableTopRules, find_rules
 
 Card = int | str
 Cards = str | Iterable[Card]
@@ -127,7 +127,7 @@ def score_line(
         ValueError: not a card, a card given twice, a wrong number of cards, a starter that is not
             in the line, or unknown rules.
     """
-    chosen = find_rules(rules, "table_top")
+    chosen = find_rules(rules, TableTopRules)
     line = _read(cards)
     if len(line) > LINE or (len(line) < LINE and not partial):
         wanted = "at most five cards" if partial else "five cards (fewer only with partial=True)"

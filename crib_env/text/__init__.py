@@ -3,8 +3,14 @@
     >>> from crib_env import Game
     >>> from crib_env.text import parse, prompt
     >>> game = Game("hoyle", seed=1)
-    >>> print(prompt(game.view(game.seat), game.rules))  # doctest: +SKIP
-    >>> game.step(parse("I'll throw the queen.", game.view(game.seat)))  # doctest: +SKIP
+    >>> print(prompt(game.view(game.seat), game.rules))
+    hoyle to 121, you are p1, deal 1, crib p0's
+    Score: you 0, p0 0
+    Your hand: JS 6H TD 9H 2C 7S
+    Discard two of: JS 6H TD 9H 2C 7S
+    Answer: <action>5H JC</action>, for example.
+    >>> game.step(parse("I'll throw the jack.", game.view(game.seat)))
+    []
 
 Both take a view and nothing else that a seat may not know.
 """
@@ -12,14 +18,15 @@ Both take a view and nothing else that a seat may not know.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from crib_env.arrays import View
-from crib_env.encoding import encode, family_of
+from crib_env.encoding import encode
+from crib_env.engine.family import family_of
 from crib_env.errors import check_choice, whole_number
 from crib_env.policy import SecondDiscards, sample_legal
 from crib_env.rules import Rules, as_rules
@@ -35,7 +42,7 @@ ANSWER = "Answer: <action>{example}</action>, for example."
 
 def words_of(view: View) -> ModuleType:
     """Return the module that puts the game of a view into words."""
-    return WORDS[family_of(np.array(view).reshape(1)).name]
+    return WORDS[family_of(view).name]
 
 
 def prompt(view: View, rules: str | Rules, style: str = "compact") -> str:
@@ -115,10 +122,6 @@ class Tally:
         """Add another count, as ``asdict`` gives it."""
         for name, value in other.items():
             setattr(self, name, getattr(self, name) + value)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the counts, ready for JSON."""
-        return asdict(self)
 
 
 @dataclass

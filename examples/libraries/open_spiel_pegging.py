@@ -58,7 +58,7 @@ def discarded(seed: int) -> Game:
     """Return a deal from a seed in which each seat has discarded the first cards it holds."""
     game = Game("five_card", episode="pegging", seed=seed)
     while game.view(game.seat)["hand_n"] > HELD:
-        game.push(game.legal_actions[0])
+        game.step(game.legal_actions[0])
     return game
 
 
@@ -87,7 +87,7 @@ class PlayState(DealState):
         if self.game is None:
             self.game = self.deal.starts[action].copy()
         else:
-            self._push(action)
+            self._step(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
         return f"deal {action}" if player < 0 else super()._action_to_string(player, action)

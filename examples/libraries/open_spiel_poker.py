@@ -28,6 +28,7 @@ from open_spiel.python.algorithms import exploitability
 from torch import nn
 
 from crib_env.encoding import ObservationLayout
+from crib_env.engine.family import Slice
 
 LEARNERS = ("selfplay_ppo", "mmd", "vrpo", "r_nad", "nfsp", "escher", "deep_cfr", "monte_carlo_q")
 
@@ -45,7 +46,7 @@ class SpielGames:
         self.game, self.rng = game, np.random.default_rng(seed)
         self.bits, self.size = game.information_state_tensor_size(), PLACES
         self.actions = game.num_distinct_actions()
-        parts = (("information_state", self.bits, "as OpenSpiel has it"),)
+        parts = (Slice("information_state", self.bits, "as OpenSpiel has it"),)
         self.layout = ObservationLayout(parts, self.actions)
         self.lanes = np.arange(num_envs)
         self.reset()

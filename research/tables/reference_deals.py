@@ -33,7 +33,7 @@ from numba import float64, int64, void
 
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry
-from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, TABLE_T, WEIGHTS_T
+from crib_env.engine.record import DECKS_T, LOG_SIZE, LOG_T, NO_DECKS, TABLE_T, WEIGHTS_T
 from crib_env.engine.rng import draw_unused
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import HAND
@@ -115,7 +115,7 @@ def measure(
     count = deals_entry(act, f"{act.__module__}.{act.__name__}")
     rng = generator(seed_seq)
     state, view = np.zeros(1, dtype=family.state), np.zeros(1, dtype=family.view)
-    log, playout = np.zeros(family.log_size, dtype=np.int64), np.zeros(1, dtype=PLAYOUT)
+    log, playout = np.zeros(LOG_SIZE, dtype=np.int64), np.zeros(1, dtype=PLAYOUT)
     with Progress(f"{rules.name}, deals of {agent.name}", deals) as progress:
         for done in range(0, deals, AT_ONCE):
             n = min(AT_ONCE, deals - done)

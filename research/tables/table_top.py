@@ -32,11 +32,11 @@ from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import DECK, RANKS, bit_count, lowest
-from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
+from crib_env.engine.record import DECKS_T, LOG_SIZE, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY, PLAYERS, lines
-from crib_env.engine.table_top.records import CRIB_CARDS, LINES, LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import CRIB_CARDS, LINES, SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.engine.table_top.transitions import begin_episode, step
 from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS

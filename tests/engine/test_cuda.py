@@ -18,9 +18,12 @@ import pytest
 
 from benchmarks import batch
 from checkout import python
+from crib_env.batch import GameBatch
+from crib_env.encoding import encode
 from crib_env.engine.entries import ILLEGAL, entries_of
 from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.learners import replace_illegal
+from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
@@ -94,7 +97,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
     illegal_reward = paid_for_illegal(case)
     states, _ = seeded(family, SEED)
-    view, log = np.zeros(1, dtype=family.view), np.zeros(family.log_size, dtype=np.int64)
+    view, log = np.zeros(1, dtype=family.view), np.zeros(LOG_SIZE, dtype=np.int64)
     obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
     masks = np.zeros((LANES, family.actions), dtype=np.int8)
     seen: dict[str, list[np.ndarray]] = {key: [] for key in SEEN}
@@ -160,16 +163,38 @@ def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     family, rules, keywords = made(case)
     record = family.rules_record(rules, keywords.get("episode", "game"), keywords.get("players", 2))
     states, rngs = seeded(family, SEED)
-    views, log = np.zeros(LANES, dtype=family.view), np.zeros(family.log_size, dtype=np.int64)
+    views, log = np.zeros(LANES, dtype=family.view), np.zeros(LOG_SIZE, dtype=np.int64)
     obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
     masks = np.zeros((LANES, family.actions), dtype=np.int8)
     lanes, dealers = np.arange(LANES), np.full(LANES, NONE)
     lanes_of = entries_of(family)
     lanes_of.begin_games(states, record, NO_DECKS, lanes, dealers, log)
-    lanes_of.rollout(states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, NONE, DRAWN, obs, masks)
+    batch.rollout_of(family)(
+        states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, NONE, DRAWN, obs, masks
+    )
     lanes_of.view_games(states, record, lanes, states["to_move"].copy(), views)
     lanes_of.encode(views, obs, masks)
     return {"states": states, "obs": obs, "masks": masks, "movers": states["to_move"].copy()}
+
+
+@cache
+def cpu_draws(case: str) -> dict[str, np.ndarray]:
+    """Play at random on the CPU by actions drawn from the masks, and observe where that ends."""
+    family, rules, keywords = made(case)
+    episode, players = keywords.get("episode", "game"), keywords.get("players", 2)
+    games, lanes = GameBatch(rules, LANES, players=players, episode=episode, family=family), np.arange(LANES)
+    games.states[:], rngs = seeded(family, SEED)
+    games.reset()
+    for _ in range(DRAWN):
+        actions = np.full(LANES, NONE)
+        replace_illegal(encode(games.views(lanes))[1], rngs, actions, np.zeros_like(actions))
+        games.step(lanes, actions)
+        games.reset(np.flatnonzero(games.states["over"]))
+    obs, masks = encode(games.views(lanes))
+    return {"states": games.states, "obs": obs, "masks": masks, "movers": games.states["to_move"].copy()}
+
+
+EXPECTED = {"cuda": cpu_walk, "cuda rollout": cpu_rollout, "cuda draws": cpu_draws}
 
 
 def cuda_rollout(case: str, at_once: bool) -> dict[str, np.ndarray]:
@@ -199,7 +224,7 @@ def save(folder: str, walks: tuple[str, ...]) -> None:
             np.savez(Path(folder) / f"{case}, {walk}.npz", **makers[walk](case))
 
 
-ON_A_GPU = ("cuda", "cuda rollout", "cuda draws")
+ON_A_GPU = tuple(EXPECTED)
 
 
 @pytest.fixture(scope="module")
@@ -249,14 +274,13 @@ def test_simulator_matches_compiled_games(case: str, simulated: Path) -> None:
 @pytest.mark.parametrize("walk", ["cuda rollout", "cuda draws"])
 @pytest.mark.parametrize("case", RANDOM)
 def test_simulator_random_play_matches_compiled(case: str, walk: str, simulated: Path) -> None:
-    assert_alike(simulated, case, walk, cpu_rollout(case))
+    assert_alike(simulated, case, walk, EXPECTED[walk](case))
 
 
 @pytest.mark.parametrize("walk", ON_A_GPU)
 def test_gpu_games_match_compiled_code(walk: str, on_device: Path) -> None:
     for case in CASES if walk == "cuda" else RANDOM:
-        expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
-        assert_alike(on_device, case, walk, expected)
+        assert_alike(on_device, case, walk, EXPECTED[walk](case))
 
 
 def print_refusals() -> None:
@@ -264,11 +288,14 @@ def print_refusals() -> None:
     from crib_env.engine.cuda import CudaBatch
 
     _, rules, _ = made("six_card game")
+    CudaBatch("table_top", 1, episode="deal", seed=1)  # either word, as everywhere
     batch = CudaBatch(rules, 2, seed=1)
     for attempt in (
         lambda: CudaBatch(rules, 0),
         lambda: CudaBatch(rules, 2, reward="score"),
         lambda: CudaBatch(rules, 2, players=4),
+        lambda: CudaBatch(rules, 2, seed=-1),
+        lambda: batch.reset(seed=1.5),
         lambda: batch.step(np.zeros(3, dtype=np.int64)),
         lambda: batch.step(np.zeros(2)),
     ):
@@ -283,6 +310,8 @@ def test_cuda_batch_impossible_arguments_are_rejected_by_name(simulated: Path) -
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
         "a game by rules='hoyle' has 2 players, got players=4",
+        "seed must be None or a whole number from 0 up, got -1",
+        "seed must be None or a whole number from 0 up, got 1.5",
         "actions must be int64[2], one a game, got int64[3]",
         "actions must be int64[2], one a game, got float64[2]",
     ]
@@ -331,7 +360,7 @@ def print_ptx(entry: str, name: str) -> None:
     signatures = {
         "reset": void(s, r, wide, flat, *seen, *paid),
         "step": void(s, r, wide, table, int64, float64, int64, flat, *seen, *paid),
-        "sample": void(s, r, wide, flat),
+        "sample": void(int8[:, ::1], wide, flat),
         "rollout": void(s, r, wide, table, wide, int64, *seen),
     }
     function = getattr(entries(family), entry).py_func

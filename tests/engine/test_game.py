@@ -86,6 +86,10 @@ def test_reset_takes_decks_dealer_and_scores() -> None:
     assert game.legal_actions == [0, 2, 4, 6, 8]
     assert not game.events  # three for last (F1) are not pegged on top of given scores
     assert Game.from_notation(game.notation()) == game
+    assert game.log[0] == 0
+    hoyle = Game("hoyle", seed=1)
+    hoyle.reset(scores=(0, 0))  # there are no points for last
+    assert hoyle.log[0] == 0
     before = game.states.tobytes()
     for wrong in ({"dealer": 2}, {"decks": [[1]]}, {"scores": (61, 0)}, {"seed": -1}, {"deck": 1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -439,6 +443,12 @@ def test_game_batch_reset_of_some_games_uses_no_decks_given_before() -> None:
     batch.reset(np.array([0]), dealer=0)
     assert batch.states["dealt"][0].tolist() != batch.states["dealt"][1].tolist()
     assert batch.states["given"][0] == batch.states["given_end"][0]
+
+
+def test_game_batch_reset_of_no_games_takes_decks() -> None:
+    deck = np.arange(52).reshape(1, 52)
+    GameBatch("hoyle", 0).reset(decks=deck)
+    GameBatch("hoyle", 2).reset(np.zeros(0, dtype=np.int64), decks=deck)
 
 
 def test_game_batch_asks_agents_without_keeping_them_alive() -> None:

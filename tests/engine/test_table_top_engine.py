@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.batch import rollout_of
 from crib_env import find_agent, table_top_v0
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.entries import EPISODE_OVER, ILLEGAL, entries_of
+from crib_env.engine.entries import EPISODE_OVER, ILLEGAL
 from crib_env.engine.ranks import bit_count, lowest
-from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, NONE
+from crib_env.engine.record import CRIB, DIFFERENCE, HEELS, LINE, LOG_SIZE, NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS, touching
@@ -554,7 +555,7 @@ def test_t2_t7_view_is_unchanged_when_hidden_cards_are_redrawn(players: int, pre
                         other.states["deck"][0, t] = pool.pop()
                 assert other.view(seat) == view, f"seed {seed} turn {turn} seat {seat}"
                 assert (other.observe(seat)[0] == obs).all(), f"seed {seed} turn {turn} seat {seat}"
-                seen = np.flatnonzero(obs[encode.SEEN : encode.SEEN + 52]).tolist()
+                seen = np.flatnonzero(obs[encode.AT.seen : encode.AT.seen + 52]).tolist()
                 assert seen == sorted(deck[t] for t in known)
             game.step(rng.choice(game.legal_actions))
 
@@ -574,11 +575,11 @@ def test_observation_holds_round_card_crib_and_table_each_turn(players: int, pre
             known = known_turns(game, seat)
             mover = [] if game.over else [(game.to_move - seat) % players]
             assert [int(view["mover"])] == (mover or [NONE])
-            assert ones(encode.MOVER, 4) == mover
+            assert ones(encode.AT.mover, 4) == mover
             assert view["scores"].tolist() == [game.scores[seat % 2], game.scores[1 - seat % 2]]
-            (dealer,) = ones(encode.DEALER, 4)
+            (dealer,) = ones(encode.AT.dealer, 4)
             assert (seat + dealer) % players == game.dealer
-            assert ones(encode.TURN, 29) == [turn]
+            assert ones(encode.AT.turn, 29) == [turn]
             for cell in range(25):
                 bits = obs[encode.CELL * cell : encode.CELL * (cell + 1)]
                 rank, suit = np.flatnonzero(bits[:13]), np.flatnonzero(bits[13:17])
@@ -593,17 +594,17 @@ def test_observation_holds_round_card_crib_and_table_each_turn(players: int, pre
                 placed = 4 * int(lap[0]) + (int(who[0]) - dealer - 1) % 4
                 assert placed == game.turns[cell]
                 assert int(who[0]) % players == (game.dealer + 1 + placed - seat) % players
-            assert ones(encode.CRIB_TURNS, TURNS) == game.crib[: game.crib_n]
-            assert ones(encode.CARD, 52) == ([game.deck[turn]] if turn < TURNS and turn in known else [])
+            assert ones(encode.AT.crib_turns, TURNS) == game.crib[: game.crib_n]
+            assert ones(encode.AT.card, 52) == ([game.deck[turn]] if turn < TURNS and turn in known else [])
             for i, discarded in enumerate(game.crib):
                 card = game.deck[discarded] if discarded in known else None
                 bits = [] if card is None else [card // 4, 13 + card % 4]
-                assert ones(encode.CRIB_AT + encode.DISCARDED * i, encode.DISCARDED) == bits
+                assert ones(encode.AT.crib + encode.DISCARDED * i, encode.DISCARDED) == bits
             owed = [game.owed[(seat + i) % players] for i in range(players)]
             assert view["owed"].tolist() == owed + [0] * (4 - players)
-            assert ones(encode.OWED, 8) == [2 * i + k for i, n in enumerate(owed) for k in range(n)]
-            assert ones(encode.ROWS, 1) == [0] * (seat % 2 == 0)
-            assert ones(encode.FOUR, 1) == [0] * (players == 4)
+            assert ones(encode.AT.owed, 8) == [2 * i + k for i, n in enumerate(owed) for k in range(n)]
+            assert ones(encode.AT.rows, 1) == [0] * (seat % 2 == 0)
+            assert ones(encode.AT.four, 1) == [0] * (players == 4)
             assert int(view["my_crib"]) == (seat % 2 == game.dealer % 2)
         if turn < TURNS:
             game.step(rng.choice(game.legal_actions))
@@ -612,8 +613,8 @@ def test_observation_holds_round_card_crib_and_table_each_turn(players: int, pre
 def test_observation_points_needed() -> None:
     game = Round(episode="game", scores=(0, 100), decks=[DECK], dealer=0)
     obs, _ = game.observe(1)
-    need = obs[encode.NEED_AT : encode.NEED_AT + 30]
-    other = obs[encode.OTHER_NEED : encode.OTHER_NEED + 30]
+    need = obs[encode.AT.need : encode.AT.need + 30]
+    other = obs[encode.AT.other_need : encode.AT.other_need + 30]
     assert np.flatnonzero(need).tolist() == [0, 1, 21]  # 21 of 121
     assert np.flatnonzero(other).tolist() == [*range(12), 21]
 
@@ -626,11 +627,10 @@ def test_rollout_counts_decisions_and_resets_ended_games(players: int, preset: s
     games = GameBatch(preset, 8, players=players, episode="round", seed=1)
     games.reset()
     rngs = np.random.default_rng(1).integers(2**32, size=(8, 4))
-    view, log = np.zeros(1, dtype=FAMILY.view), np.zeros(FAMILY.log_size, dtype=np.int64)
+    view, log = np.zeros(1, dtype=FAMILY.view), np.zeros(LOG_SIZE, dtype=np.int64)
     obs, masks = np.zeros((8, FAMILY.obs_size), dtype=np.uint8), np.zeros((8, FAMILY.actions), dtype=np.int8)
     steps = 2 * TURNS + 3
-    rollout = entries_of(FAMILY).rollout
-    decisions = rollout(
+    decisions = rollout_of(FAMILY)(
         games.states, games.record, games.decks, show_table(), rngs, view, log, 0, 8, NONE, steps, obs, masks
     )
     assert decisions == 8 * steps

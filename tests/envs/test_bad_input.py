@@ -93,6 +93,7 @@ BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (FORMS, "rules", [3, {"target": 61}], ("Rules",)),
     (FORMS, "episode", ["hand"], ("deal", "game", "match")),
     (FORMS, "episode", ["games"], ("did you mean 'game'?",)),
+    (FORMS, "episode", [["deal"]], ("deal", "game", "match")),
     (FORMS, "reward", ["score"], ("win", "points")),
     (FORMS, "reward", ["point"], ("did you mean 'points'?",)),
     (FORMS, "on_illegal", ["ignore"], ("terminate", "raise", "random")),
@@ -198,6 +199,24 @@ def test_make_rejects_unknown_environment() -> None:
         gymnasium.make("crib_env/SevenCard-v0")
 
 
+@pytest.mark.parametrize(
+    ("module", "gym_name", "words"),
+    [
+        ("my_games.toy", "Toy-v0", ("'toy'", "_v0")),
+        ("my_games.toy_v0", "Toy", ("'Toy'", "-v0")),
+        ("my_games.six_card_v0", "Toy-v0", ("'six_card_v0'", "crib_env.six_card_v0")),
+        ("crib_env.toy_v0", "SixCard-v0", ("'SixCard-v0'", "crib_env.six_card_v0")),
+    ],
+)
+def test_register_environment_rejects_names_unchanged(module: str, gym_name: str, words: tuple[str, ...]) -> None:
+    before = dict(crib_env.ENVIRONMENTS)
+    with pytest.raises(ValueError, match="an environment") as error:
+        crib_env.register_environment(module, gym_name)
+    names(error, *words)
+    assert before == crib_env.ENVIRONMENTS
+    assert not [name for name in gymnasium.registry if "toy" in name.lower()]
+
+
 # ---------------------------------------------------------------- reset
 
 BAD_SEEDS = [-1, 1.5, 3.0, "7", True, False, np.float64(3), [1]]
@@ -269,6 +288,7 @@ BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
     ({"decks": [DECK, deck_with(_9=3)]}, ("'decks'", "1", "AS", "more than once")),
     ({"decks": [[float("nan")] * 52]}, ("'decks'",)),
     ({"decks": np.arange(52.0).reshape(1, 52)}, ("'decks'",)),
+    ({"decks": [(card + 0.5 for card in DECK)]}, ("'decks'", "0 to 51")),
     ({"dealer": "player_0"}, ("'dealer'", "player_0", "0 to 1")),
     ({"dealer": True}, ("'dealer'", "True", "0 to 1")),
     ({"scores": (0, -1)}, ("'scores'", "-1", "0 to 120")),

@@ -17,7 +17,6 @@ from gymnasium.error import DependencyNotInstalled
 from checkout import python
 from crib_env import CompiledAgent, Game, GameBatch, IllegalActionError, Rules, TwoHandRules, six_card_v0, table_top_v0
 from crib_env.engine.cache import AHEAD, COMPILING
-from crib_env.notation import parse_rules
 from crib_env.rules import find_rules
 from crib_env.scoring import score_hand
 
@@ -81,17 +80,16 @@ def test_step_takes_any_single_integer_type(kind: str) -> None:
 
 @pytest.mark.parametrize("rules", ["hoyle", "hoyle[target=91]", "five_card[target=31]"])
 def test_rules_names_work_alike_everywhere(rules: str) -> None:
-    expected = parse_rules(rules)
+    expected = Rules.preset(rules)
     assert expected.target in (121, 91, 31)
     for found in (
-        Rules.preset(rules),
         Game(rules).rules,
         GameBatch(rules, 2).rules,
         six_card_v0.raw_env(rules=rules).rules,
         six_card_v0.gym_env(rules=rules).rules,
         six_card_v0.vector_env(2, rules=rules).rules,
         TwoHandRules.preset(rules),
-        find_rules(rules, "two_hand"),
+        find_rules(rules, TwoHandRules),
     ):
         assert found == expected
     held = ["5H", "5D", "5C", "JS"][: expected.dealt - 2]
@@ -101,7 +99,7 @@ def test_rules_names_work_alike_everywhere(rules: str) -> None:
 def test_rules_name_with_invalid_changes_is_rejected() -> None:
     for rules, says in (
         ("hoyle[target=91", "'hoyle\\[target=91\\]'"),
-        ("hoile[target=91]", "hoyle"),
+        ("hoile[target=91]", "no rules for this game are called 'hoile'.*did you mean 'hoyle'"),
         ("hoyle[targt=91]", "targt"),
         ("table_top[target=31]", "five_card"),
         ("hoyle[target=1000]", "target"),

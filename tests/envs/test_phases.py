@@ -12,10 +12,11 @@ from gymnasium.vector import AutoresetMode
 from numba.core import config
 
 import crib_env
+from benchmarks.batch import rollout_of
 from crib_env import discard_v0, parse_cards, pegging_v0, six_card_v0
 from crib_env.batch import GameBatch
-from crib_env.engine.entries import entries_of
 from crib_env.engine.hands.records import DISCARD, PEGGING
+from crib_env.engine.record import LOG_SIZE
 from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
@@ -139,14 +140,14 @@ class Rollout:
         family = self.games.family
         self.rngs = np.random.default_rng(11).integers(1 << 32, size=(LANES, 4))
         self.views = np.zeros(1, dtype=family.view)
-        self.log = np.zeros(family.log_size, dtype=np.int64)
+        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
         self.obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((LANES, family.actions), dtype=np.int8)
         self.phase = phase
 
     def play(self, steps: int, lo: int = 0, hi: int = LANES) -> int:
         games = self.games
-        played: int = entries_of(games.family).rollout(
+        played: int = rollout_of(games.family)(
             games.states, games.record, games.decks, show_table(), self.rngs, self.views, self.log,
             lo, hi, self.phase, steps, self.obs, self.masks,
         )  # fmt: skip

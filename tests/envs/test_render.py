@@ -477,7 +477,6 @@ def test_svg_theme_is_light_dark_or_auto() -> None:
         game.svg(theme="blue")
 
 
-def test_repr_svg_and_html_show_the_game() -> None:
+def test_repr_html_shows_the_game() -> None:
     game = Game("table_top", seed=1)
-    assert game._repr_svg_() == game.svg()
     assert game.svg() in game._repr_html_()

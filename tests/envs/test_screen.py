@@ -110,10 +110,9 @@ def test_viewer_selects_the_seat_shown() -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_gymnasium_render_shows_the_learners_view(seat: int) -> None:
     env: Any = gymnasium.make(ID, render_mode="svg", seat=seat, viewer=None)
-    assert env.unwrapped._repr_svg_() is None
+    assert env.unwrapped._repr_html_() is None
     env.reset(seed=1)
     assert f"player_{seat} to move: discard a card" in env.render()
-    assert env.render() == env.unwrapped._repr_svg_()
     assert env.render() in env.unwrapped._repr_html_()
 
 

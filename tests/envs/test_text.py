@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import asdict
 from typing import Any
 
 import gymnasium
@@ -341,6 +342,17 @@ def test_text_env_rejects_keywords_that_change_the_words(keyword: str, value: st
         gymnasium.make("crib_env/SixCardText-v0", **{keyword: value})
 
 
+@pytest.mark.parametrize("make", [text_env, text_aec])
+def test_text_env_rejects_unknown_style(make: Any) -> None:
+    with pytest.raises(ValueError, match="style must be one of 'compact', 'full', got 'ful'"):
+        make("six_card_v0", style="ful")
+
+
+def test_text_env_reset_rejects_negative_seed() -> None:
+    with pytest.raises(ValueError, match="seed must be None or a whole number from 0 up, got -1"):
+        text_env("six_card_v0").reset(seed=-1)
+
+
 @pytest.mark.parametrize("forfeits", [True, False])
 def test_text_env_step_after_the_end_raises(forfeits: bool) -> None:
     env = text_env("five_card_v0", opponent="greedy", episode="deal", retries=1)
@@ -350,11 +362,11 @@ def test_text_env_step_after_the_end_raises(forfeits: bool) -> None:
     over = False
     while not over:
         shown, _, over, _, _ = env.step("hmm" if forfeits else first_legal(shown))
-    before = env.tally.as_dict()
+    before = asdict(env.tally)
     for reply in ("hmm", "5H"):
         with pytest.raises(EpisodeOverError, match=r"call reset\(\)"):
             env.step(reply)
-    assert env.tally.as_dict() == before
+    assert asdict(env.tally) == before
     assert "names no choice" not in env.reset(seed=1)[0]
 
 

@@ -24,7 +24,7 @@ from crib_env.rules import PRESETS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-MODULES = ["crib_env.game", "crib_env.scoring"]
+MODULES = ["crib_env.game", "crib_env.scoring", "crib_env.text"]
 
 
 LONG = {"docs/exercises.md": "\n## 5. PPO\n"}  # where a page begins to train a network

@@ -494,6 +494,8 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
             while state.is_chance_node():
                 state.apply_action(deck[len(state.dealt)])
             assert state.is_terminal()
+            with pytest.raises(IndexError):  # no earlier positions, which every clone would copy
+                state.game.pop()
             assert state.returns() == [more, -more] == [-r for r in reversed(state.returns())]
             assert choices >= 4
     pyspiel.random_sim_test(spiel, num_sims=5, serialize=False, verbose=False)

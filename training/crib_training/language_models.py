@@ -11,6 +11,7 @@ command stops: its failures are no results.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -23,7 +24,7 @@ from crib_agents.files import write_whole
 from crib_agents.text_agent import Complete, Message, TextAgent
 
 from crib_env.arrays import Array
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, Views, action_probabilities, find_agent
@@ -150,13 +151,13 @@ def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
     for name, instances in models.items():
         tally, record = Tally(), list[tuple[Any, int]]()
         for agent in instances:
-            tally.add(agent.tally.as_dict())
+            tally.add(asdict(agent.tally))
             record += agent.record or ()
         regret = {}
         if record:
             views, actions = zip(*record, strict=True)
             regret = regrets(np.array(views), np.array(actions), equilibrium_for(rules))
-        report[name] = {"tally": tally.as_dict(), "regret": regret}
+        report[name] = {"tally": asdict(tally), "regret": regret}
     return report
 
 
@@ -238,7 +239,7 @@ def totals(records: list[Record]) -> dict[str, Any]:
                 total = sums.setdefault(phase, dict.fromkeys(SUMS, 0.0))
                 for key, value in row.items():
                     total[key] += value
-        found[name] = {**tally.as_dict(), **_shares(tally), "regret": _means(sums)}
+        found[name] = {**asdict(tally), **_shares(tally), "regret": _means(sums)}
     return found
 
 

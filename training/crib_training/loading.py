@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from crib_agents.adapters.agent_wrappers import PhasedAgent
 from crib_agents.loading import load_agent
 
-from crib_env.engine.family import find_family
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.record import count_sides
 from crib_env.envs.makers import EnvMaker
 from crib_env.policy import Agent
 from crib_env.registration import env_module
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules
 from crib_env.settings import EnvName, Players
 from crib_env.supported_rules import refuse_rules
 
@@ -28,7 +27,7 @@ def find_env(name: str) -> EnvMaker:
 def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvMaker, Rules]:
     """Return the maker of an environment, and the named rules or the environment's own."""
     maker = find_env(environment)
-    return maker, find_rules(rules or maker.rules, maker.family.name)
+    return maker, maker.find_rules(rules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +58,12 @@ def shortest_episode(maker: EnvMaker) -> str:
 
 def players_of(rules: Rules, players: int | None) -> int:
     """Return how many play a game, by default the fewest the rules allow."""
-    return len(find_family(rules.family).sides_under(rules, players))
+    return len(rules.sides_for(players))
 
 
 def sides_of(rules: Rules, players: int | None) -> int:
     """Return how many sides a game has, by default of the fewest seats the rules allow."""
-    return count_sides(find_family(rules.family).sides_under(rules, players))
+    return count_sides(rules.sides_for(players))
 
 
 def plays(name: str, rules: Rules) -> bool:

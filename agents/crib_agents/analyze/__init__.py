@@ -23,7 +23,7 @@ from crib_agents.expert.table_top import ACTIONS, MINE, THEIRS, VALUE, WIN_VALUE
 from crib_agents.learned import MonteCarloAgent, many_hand
 from crib_env.arrays import Doubles
 from crib_env.cards import DECK_SIZE, format_card, format_cards
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.table_top import format_cell
 from crib_env.policy import Views

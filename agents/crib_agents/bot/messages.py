@@ -15,8 +15,7 @@ import numpy as np
 
 from crib_agents.files import shown
 from crib_env.cards import format_card, parse_card, pip, refuse_twice
-from crib_env.encoding import family_of
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, family_of, find_family
 from crib_env.engine.hands.records import DISCARD, PEGGING
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CRIB_CARDS, SIZE, TO_CRIB, TURNS, open_actions
@@ -258,7 +257,7 @@ def _read_cards(message: Mapping[str, Any], game: str, family: Family, v: Any) -
     preset = preset_of(game)
     players = int(preset.players)  # type: ignore[attr-defined]
     seat = _whole(message, "seat", 0, players - 1)
-    side_of = list(message.get("sides", preset.seating[players] if preset.seating else (0, 1)))
+    side_of = list(message.get("sides", preset.sides_for(players)))
     sides = 1 + max(side_of)
     if side_of not in [[i % n for i in range(players)] for n in (2, 3, 4) if n <= players]:
         raise MessageError(f'"sides" cannot be {shown(side_of)}')

@@ -40,7 +40,7 @@ from crib_agents.bot.messages import (
 from crib_agents.files import shown
 from crib_agents.honours import fields_of
 from crib_env.batch import GameBatch
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.errors import NoResultError
 from crib_env.events import Event
 from crib_env.policy import Actions, SecondDiscards, Views, one_or_many

@@ -24,7 +24,7 @@ from crib_agents.bot.messages import GAMES, PROTOCOL, Message, MessageError, pre
 from crib_agents.files import shown
 from crib_agents.honours import read_rules
 from crib_agents.loading import load_agent
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.errors import NoResultError
 from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions
 from crib_env.supported_rules import refuse_rules

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from crib_agents.honours import HONOURS, presets_of, refuse_waiting_seats
-from crib_env.encoding import family_of
+from crib_env.engine.family import family_of
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many

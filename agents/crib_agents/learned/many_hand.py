@@ -18,6 +18,7 @@ from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Array, Doubles
 from crib_env.engine import stack
+from crib_env.engine.family import offsets
 from crib_env.engine.hands import features
 from crib_env.engine.hands.encode import MANY, encode_many
 from crib_env.engine.hands.records import DISCARD
@@ -27,7 +28,7 @@ from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.policy import CompiledAgent, Views
 
-FEATURES_AT = sum(size for _, size, _ in MANY)
+FEATURES_AT = offsets(MANY).end
 SIZE_OF_MANY = FEATURES_AT + features.MANY.size
 READ = places_read(MANY, features.MANY, ("count", "cards", "passed", "dealer", "pegging"))
 SHARED = len(READ)
@@ -67,7 +68,7 @@ def rules_key(v):
 def certain(v, seen, k):
     """Return the certain value of ``hand[k]``: the mean hand without it, or its points now."""
     at = row_at(v, k)
-    return features.EIGHTS * seen[at + features.MEAN_HAND] if v["phase"] == DISCARD else seen[at + features.SURE]
+    return features.EIGHTS * seen[at + features.AT.mean_hand] if v["phase"] == DISCARD else seen[at + features.AT.sure]
 
 
 @kernel

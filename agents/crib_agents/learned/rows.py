@@ -17,7 +17,7 @@ from crib_agents.learned.network import put, put_all
 from crib_env.arrays import Ints
 from crib_env.engine.family import Features, Layout
 from crib_env.engine.hands.encode import SLOT_OF_TWO
-from crib_env.engine.hands.features import COUNT, KEPT, PLAYED
+from crib_env.engine.hands.features import AT
 from crib_env.engine.jit import kernel
 
 SUITS = range(13, 17)  # of a slot of the pile
@@ -28,7 +28,7 @@ SPREAD = KEPT_INPUTS + COUNT_INPUTS
 
 def places_read(layout: Layout, features: Features, names: Collection[str]) -> Ints:
     """Return the places of the slices ``names`` and of the state's features, int64[K]."""
-    bits = [(name, i) for name, size, _ in layout for i in range(size)]
+    bits = [(one.name, i) for one in layout for i in range(one.size)]
     state = range(len(bits), len(bits) + sum(one.size for one in features.state))
     read = [
         at for at, (name, i) in enumerate(bits) if name in names and not (name == "pile" and i % SLOT_OF_TWO in SUITS)
@@ -38,7 +38,8 @@ def places_read(layout: Layout, features: Features, names: Collection[str]) -> I
 
 def row_inputs(features: Features) -> int:
     """Return the number of inputs of a row."""
-    return SPREAD + features.width - PLAYED
+    inputs: int = SPREAD + features.width - AT.card
+    return inputs
 
 
 @kernel
@@ -56,7 +57,7 @@ def put_state(seen, read, places, values):
 def put_row(row, place, places, values, n):
     """Write down a card's row from ``place`` on; return how many inputs now are."""
     for r in range(13):
-        for i in range(int(2.0 * row[KEPT + r])):
+        for i in range(int(2.0 * row[AT.kept + r])):
             n = put(places, values, n, place + 13 * i + r, 1.0)
-    n = put(places, values, n, place + KEPT_INPUTS + round(31.0 * row[COUNT]), 1.0)
-    return put_all(row[PLAYED:], place + SPREAD, places, values, n)
+    n = put(places, values, n, place + KEPT_INPUTS + round(31.0 * row[AT.count]), 1.0)
+    return put_all(row[AT.card :], place + SPREAD, places, values, n)

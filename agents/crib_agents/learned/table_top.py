@@ -18,7 +18,7 @@ from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import bit_count
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top.features import HELD, OF_RANK, WIDTH, write_line
+from crib_env.engine.table_top.features import AT, WIDTH, write_line
 from crib_env.engine.table_top.lines import (
     crib_known,
     line_through,
@@ -39,7 +39,7 @@ OWED = ON_TURN + 1  # cards it owes the crib before this turn, in twos
 OWED_BY_OTHER = OWED + 1
 # Of a line:
 LINE_AT = OWED_BY_OTHER + 1  # its ranks as a thermometer, then its features as it lies
-OF_LINE = 4 * 13 + WIDTH - HELD
+OF_LINE = 4 * 13 + WIDTH - AT.cards
 LINE_INPUTS = LINE_AT + OF_LINE
 
 
@@ -47,9 +47,9 @@ LINE_INPUTS = LINE_AT + OF_LINE
 def put_line(row, place, places, values, n):
     """Write down a line's row from ``place`` on; return how many inputs now are."""
     for r in range(13):
-        for i in range(int(row[OF_RANK + r])):
+        for i in range(int(row[AT.ranks + r])):
             n = network.put(places, values, n, place + 13 * i + r, 1.0)
-    return network.put_all(row[HELD:], place + 52, places, values, n)
+    return network.put_all(row[AT.cards :], place + 52, places, values, n)
 
 
 @kernel

@@ -36,6 +36,7 @@ from crib_agents.learned.network import MOST_INPUTS, UNLIKELY, WIDEST, LearnedFa
 from crib_agents.learned.rows import places_read, put_row, put_state, row_inputs
 from crib_env.arrays import Doubles
 from crib_env.engine import stack
+from crib_env.engine.family import offsets
 from crib_env.engine.hands import counting, features
 from crib_env.engine.hands.encode import TWO, encode_two
 from crib_env.engine.hands.features import WIDTH_OF_TWO
@@ -46,7 +47,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 
-FEATURES_AT = sum(size for _, size, _ in TWO)
+FEATURES_AT = offsets(TWO).end
 SIZE_OF_TWO = FEATURES_AT + features.TWO.size
 READ = places_read(TWO, features.TWO, ("pile", "count", "other_cards", "dealer", "go"))
 SHARED = len(READ)
@@ -197,9 +198,9 @@ def expect_pair(v, table, weights, low, high, expected):
     features.pair_row(v, table, low, high, row)
     n = put_row(row, 0, places, values, 0)
     network.forward(weights, int(weights[1 - v["dealer"]]), places, values, n, expected)
-    mean_crib = features.EIGHTS * row[features.MEAN_CRIB]
+    mean_crib = features.EIGHTS * row[features.AT.mean_crib]
     expected[CRIB] += -mean_crib if v["dealer"] else mean_crib
-    return features.EIGHTS * row[features.MEAN_HAND]
+    return features.EIGHTS * row[features.AT.mean_hand]
 
 
 @kernel

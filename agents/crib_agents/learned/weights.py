@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
-from crib_agents.honours import read_rules
+from crib_agents.honours import presets_of, read_rules
 from crib_agents.learned import many_hand, table_top, two_hand
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, LearnedFamily, Net, flatten
 from crib_env.arrays import Array, Doubles, Floats
-from crib_env.engine.family import find_family
 from crib_env.rules import Rules
 
 FAMILIES: dict[str, LearnedFamily] = {one.name: one for one in (two_hand.FAMILY, table_top.FAMILY, many_hand.FAMILY)}
@@ -88,7 +87,7 @@ class Weights:
             fields: Any = about.get("rules_fields")
             players = about.get("players")
             rules = read_rules(known.name, about.get("rules"), fields)
-            seats = find_family(known.name).players
+            seats = sorted({seats for preset in presets_of(known.name) for seats in preset.seating})
             if type(players) is not int or players not in seats:
                 raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), found {shown(players)}")
             nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}

@@ -8,7 +8,7 @@ one first; with three players, the fourth's numbers are 0.
 
 from __future__ import annotations
 
-from crib_env.engine.family import NEED, Layout, encode_need, offsets
+from crib_env.engine.family import NEED, Layout, Slice, encode_need, offsets
 from crib_env.engine.hands.records import MATCH, OVER, PEGGING
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -21,71 +21,53 @@ SLOT_OF_TWO = 19  # of the pile: rank 13, suit 4, played by me, still in the pre
 SLOT_OF_MANY = 18 + SEATS  # of the pile: rank 13, suit 4, who played it, still in the present count
 
 TWO: Layout = (
-    ("hand", 52, "cards held, by card id"),
-    ("discarded", 52, "cards this seat discarded, by card id"),
-    ("starter", 52, "the starter once it is turned, by card id"),
-    (
+    Slice("hand", 52, "cards held, by card id"),
+    Slice("discarded", 52, "cards this seat discarded, by card id"),
+    Slice("starter", 52, "the starter once it is turned, by card id"),
+    Slice(
         "pile",
         8 * SLOT_OF_TWO,
         "cards played in this deal in order, 19 bits each: rank 13, suit 4, played by me, still in the present count",
     ),
-    ("count", 32, "the present count, 0 to 31"),
-    ("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
-    ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
-    ("other_need", NEED, "points the other seat still needs, likewise"),
-    ("match_score", GAMES, "my game points of a match as a thermometer"),
-    ("other_games", GAMES, "the other's game points, likewise"),
-    ("dealer", 1, "I deal"),
-    ("pegging", 1, "the pegging has begun (0: discarding)"),
-    ("go", 1, "this count's go point has been pegged"),
-    ("to_move", 1, "it is my turn"),
+    Slice("count", 32, "the present count, 0 to 31"),
+    Slice("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
+    Slice("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
+    Slice("other_need", NEED, "points the other seat still needs, likewise"),
+    Slice("match_score", GAMES, "my game points of a match as a thermometer"),
+    Slice("other_games", GAMES, "the other's game points, likewise"),
+    Slice("dealer", 1, "I deal"),
+    Slice("pegging", 1, "the pegging has begun (0: discarding)"),
+    Slice("go", 1, "this count's go point has been pegged"),
+    Slice("to_move", 1, "it is my turn"),
 )
 
 MANY: Layout = (
-    ("hand", 52, "cards held, by card id"),
-    ("discarded", 52, "the card this seat discarded, by card id"),
-    ("starter", 52, "the starter once it is turned, by card id"),
-    (
+    Slice("hand", 52, "cards held, by card id"),
+    Slice("discarded", 52, "the card this seat discarded, by card id"),
+    Slice("starter", 52, "the starter once it is turned, by card id"),
+    Slice(
         "pile",
         16 * SLOT_OF_MANY,
         "cards played in this deal in order, 22 bits each: rank 13, suit 4,"
         " who played it 4 (seats counted to the left, from mine), still in the present count",
     ),
-    ("count", 32, "the present count, 0 to 31"),
-    ("cards", SEATS * HELD, "for each seat, likewise, how many cards it holds, 0 to 5"),
-    ("passed", SEATS, "the seats, likewise, that could not play in this count"),
-    (
+    Slice("count", 32, "the present count, 0 to 31"),
+    Slice("cards", SEATS * HELD, "for each seat, likewise, how many cards it holds, 0 to 5"),
+    Slice("passed", SEATS, "the seats, likewise, that could not play in this count"),
+    Slice(
         "need",
         SEATS * NEED,
         "for each side, mine first, points it still needs: a thermometer of tens, then the units one-hot",
     ),
-    ("match_score", SEATS * GAMES, "for each side, likewise, games won of a match as a thermometer"),
-    ("mover", SEATS, "the seat to move, counted to the left from mine"),
-    ("dealer", SEATS, "the dealer, likewise"),
-    ("partner", SEATS, "the seats, likewise, that score with mine, itself among them"),
-    ("four", 1, "four players (0: three)"),
-    ("pegging", 1, "the pegging has begun (0: discarding)"),
+    Slice("match_score", SEATS * GAMES, "for each side, likewise, games won of a match as a thermometer"),
+    Slice("mover", SEATS, "the seat to move, counted to the left from mine"),
+    Slice("dealer", SEATS, "the dealer, likewise"),
+    Slice("partner", SEATS, "the seats, likewise, that score with mine, itself among them"),
+    Slice("four", 1, "four players (0: three)"),
+    Slice("pegging", 1, "the pegging has begun (0: discarding)"),
 )
 
-DISCARDED = 52
-STARTER = 104
-PILE = 156
-_TWO = offsets(TWO)
-COUNT = _TWO["count"]
-OTHER_N = _TWO["other_cards"]
-NEED_AT = _TWO["need"]
-GAMES_AT = _TWO["match_score"]
-DEALER = _TWO["dealer"]
-_MANY = offsets(MANY)
-COUNT_OF_MANY = _MANY["count"]
-CARDS = _MANY["cards"]
-PASSED = _MANY["passed"]
-NEEDS_AT = _MANY["need"]
-GAMES_OF_MANY = _MANY["match_score"]
-MOVER = _MANY["mover"]
-DEALER_OF_MANY = _MANY["dealer"]
-PARTNER = _MANY["partner"]
-FOUR = _MANY["four"]
+AT, AT_OF_MANY = offsets(TWO), offsets(MANY)
 
 
 @kernel
@@ -103,26 +85,26 @@ def encode_two(v, obs):
     for i in range(v["hand_n"]):
         obs[v["hand"][i]] = 1
     for i in range(v["discarded_n"]):
-        obs[DISCARDED + v["discarded"][i]] = 1
+        obs[AT.discarded + v["discarded"][i]] = 1
     if v["starter"] != NONE:
-        obs[STARTER + v["starter"]] = 1
+        obs[AT.starter + v["starter"]] = 1
     for i in range(v["pile_n"]):
         card = v["pile"][i]
-        at = PILE + SLOT_OF_TWO * i
+        at = AT.pile + SLOT_OF_TWO * i
         obs[at + (card >> 2)] = 1
         obs[at + 13 + (card & 3)] = 1
         obs[at + 17] = ~v["pile_seats"] >> 2 * i & 1
         obs[at + 18] = 1 if i >= v["pile_from"] else 0
-    obs[COUNT + v["count"]] = 1
-    obs[OTHER_N + v["held_n"][1]] = 1
-    encode_need(obs, NEED_AT, v["target"] - v["scores"][0])
-    encode_need(obs, NEED_AT + NEED, v["target"] - v["scores"][1])
+    obs[AT.count + v["count"]] = 1
+    obs[AT.other_cards + v["held_n"][1]] = 1
+    encode_need(obs, AT.need, v["target"] - v["scores"][0])
+    encode_need(obs, AT.other_need, v["target"] - v["scores"][1])
     if v["episode"] == MATCH:
-        encode_games(v, 2, obs, GAMES_AT)
-    obs[DEALER] = 1 - v["dealer"]
-    obs[DEALER + 1] = 1 if v["phase"] == PEGGING else 0
-    obs[DEALER + 2] = v["go"]
-    obs[DEALER + 3] = v["to_move"]
+        encode_games(v, 2, obs, AT.match_score)
+    obs[AT.dealer] = 1 - v["dealer"]
+    obs[AT.pegging] = 1 if v["phase"] == PEGGING else 0
+    obs[AT.go] = v["go"]
+    obs[AT.to_move] = v["to_move"]
 
 
 @kernel
@@ -131,8 +113,8 @@ def encode_many(v, obs):
     obs[:] = 0
     for i in range(v["hand"].shape[0] - 1, -1, -1):  # without branches: NONE is written over
         obs[max(v["hand"][i], 0)] = 1 if v["hand"][i] >= 0 else 0
-    obs[DISCARDED + max(v["discarded"][0], 0)] = v["discarded_n"]
-    obs[STARTER + max(v["starter"], 0)] = 1 if v["starter"] >= 0 else 0
+    obs[AT_OF_MANY.discarded + max(v["discarded"][0], 0)] = v["discarded_n"]
+    obs[AT_OF_MANY.starter + max(v["starter"], 0)] = 1 if v["starter"] >= 0 else 0
     seats = v["pile_seats"]
     present = v["pile_from"]
     n = v["pile_n"]
@@ -140,27 +122,27 @@ def encode_many(v, obs):
         if i >= n:  # a bound that is known, so that the compiler unrolls to one exit a card
             break
         card = v["pile"][i] & 63
-        at = PILE + SLOT_OF_MANY * i
+        at = AT_OF_MANY.pile + SLOT_OF_MANY * i
         obs[at + (card >> 2)] = 1
         obs[at + 13 + (card & 3)] = 1
         obs[at + 17 + (seats >> 2 * i & 3)] = 1
         obs[at + SLOT_OF_MANY - 1] = 1 if i >= present else 0
-    obs[COUNT_OF_MANY + (v["count"] & 31)] = 1
+    obs[AT_OF_MANY.count + (v["count"] & 31)] = 1
     for i in range(SEATS):
         sits = 1 if i < v["players"] else 0
-        obs[CARDS + HELD * i + (v["held_n"][i] & 7)] = sits
-        obs[PASSED + i] = v["passed"] >> i & 1
-        obs[PARTNER + i] = sits if v["side_of"][i] == 0 else 0
+        obs[AT_OF_MANY.cards + HELD * i + (v["held_n"][i] & 7)] = sits
+        obs[AT_OF_MANY.passed + i] = v["passed"] >> i & 1
+        obs[AT_OF_MANY.partner + i] = sits if v["side_of"][i] == 0 else 0
     for i in range(SEATS):
         if i < v["sides"]:
-            encode_need(obs, NEEDS_AT + NEED * i, v["target"] - v["scores"][i])
+            encode_need(obs, AT_OF_MANY.need + NEED * i, v["target"] - v["scores"][i])
     if v["episode"] == MATCH:
-        encode_games(v, v["sides"], obs, GAMES_OF_MANY)
+        encode_games(v, v["sides"], obs, AT_OF_MANY.match_score)
     if v["phase"] != OVER:
-        obs[MOVER + (v["mover"] & 3)] = 1
-    obs[DEALER_OF_MANY + (v["dealer"] & 3)] = 1
-    obs[FOUR] = 1 if v["players"] == SEATS else 0
-    obs[FOUR + 1] = 1 if v["phase"] == PEGGING else 0
+        obs[AT_OF_MANY.mover + (v["mover"] & 3)] = 1
+    obs[AT_OF_MANY.dealer + (v["dealer"] & 3)] = 1
+    obs[AT_OF_MANY.four] = 1 if v["players"] == SEATS else 0
+    obs[AT_OF_MANY.pegging] = 1 if v["phase"] == PEGGING else 0
 
 
 @kernel

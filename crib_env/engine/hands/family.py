@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from crib_env.engine.family import Family, Features, Kernel, Kernels, Layout
@@ -11,7 +11,7 @@ from crib_env.engine.hands.encode import ACTIONS, encode_mask
 from crib_env.engine.hands.notation import hands_notation
 from crib_env.engine.hands.picture import closing
 from crib_env.engine.hands.records import DEAL, MATCH, PEGGING_ONLY
-from crib_env.engine.hands.slots import card_in, draw_slot, slot_of
+from crib_env.engine.hands.slots import draw_slot, slot_of
 from crib_env.engine.hands.suits import canonical_suits
 from crib_env.engine.hands.text import hand_of, render, why_illegal
 from crib_env.engine.hands.transitions import begin_episode, expected_kernels, step, tally_column
@@ -23,7 +23,6 @@ def hands_family(
     name: str,
     size: records.Sizes,
     *,
-    sides: Mapping[int, tuple[int, ...]],
     episodes: tuple[str, ...],
     encode: Kernel,
     layout: Layout,
@@ -39,7 +38,6 @@ def hands_family(
         begin_episode=begin_episode,
         find_move=slot_of,
         draw_move=draw_slot,
-        action_of=card_in,
         step=step,
         view=view,
         encode=encode,
@@ -53,11 +51,9 @@ def hands_family(
         state=records.state_record(size),
         view=view_record,
         kernels=kernels,
-        sides=sides,
         episodes={episode: records.EPISODES[episode] for episode in episodes},
         actions=ACTIONS,
         layout=layout,
-        log_size=records.LOG_SIZE,
         phases=("pegging", "hand", "crib"),
         hand=hand_of,
         hidden_card=lambda state: int(state["starter"]),

@@ -11,10 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine import stack
-from crib_env.engine.family import Feature, Features
-from crib_env.engine.hands import counting
+from crib_env.engine.family import Features, Slice, offsets
+from crib_env.engine.hands import counting, encode
 from crib_env.engine.hands.counting import IN_SUIT
-from crib_env.engine.hands.encode import ACTIONS, PILE
 from crib_env.engine.hands.records import CRIB, DISCARD
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import DECK, RANKS, pair_number, pips
@@ -31,72 +30,56 @@ EQUAL = 1e-5  # below any difference of two means
 WORST = -100.0
 
 STATE = (
-    Feature("hand_ranks", RANKS, 0, 4, "for each rank how many cards this seat holds"),
-    Feature("discarded_ranks", RANKS, 0, 2, "for each rank how many it has discarded"),
-    Feature("unseen_ranks", RANKS, 0, 1, "for each rank the unseen cards, as a share of four"),
+    Slice("hand_ranks", RANKS, "for each rank how many cards this seat holds", high=4),
+    Slice("discarded_ranks", RANKS, "for each rank how many it has discarded", high=2),
+    Slice("unseen_ranks", RANKS, "for each rank the unseen cards, as a share of four"),
 )
 CARD = (
-    Feature("action", 1, 0, ACTIONS, "1 + the card; 0 in a row without one"),
-    Feature("sure", 1, -29, 58, "what the card brings for certain or in the mean, in points: the "
-            "sum of `mean_hand`, `mean_crib` and `points_now`"),
-    Feature("kept", RANKS, 0, 2, "for each rank half the number of cards this seat still holds, "
-            "discarding: that it keeps"),
-    Feature("card", RANKS, 0, 1, "the rank of the card"),
-    Feature("before", RANKS, 0, 1, "the rank played before it in this count; discarding: the rank "
+    Slice("action", 1, "1 + the card; 0 in a row without one", high=encode.ACTIONS),
+    Slice("sure", 1, "what the card brings for certain or in the mean, in points: the "
+            "sum of `mean_hand`, `mean_crib` and `points_now`", low=-29, high=58),
+    Slice("kept", RANKS, "for each rank half the number of cards this seat still holds, "
+            "discarding: that it keeps", high=2),
+    Slice("card", RANKS, "the rank of the card"),
+    Slice("before", RANKS, "the rank played before it in this count; discarding: the rank "
             "discarded with it"),
-    Feature("two_before", RANKS, 0, 1, "the rank played before that"),
-    Feature("mean_hand", 1, 0, MOST, "discarding: the exact mean of the kept hand over every "
-            "unseen starter, in eights of points"),
-    Feature("mean_crib", 1, -MOST, MOST, "discarding: the exact mean of the crib over every card "
-            "that may join it, all drawn from the unseen; negative if the crib is not my side's"),
-    Feature("discarding", 1, 0, 1, "the card would be discarded"),
-    Feature("points_now", 1, 0, PEGGED, "pegging: what the card is sure to peg at once, in fours"),
-    Feature("count", 1, 0, 1, "the count with the card, as a share of 31"),
-    Feature("share", RANKS, 0, 4, "for each rank that fits next, four times its share of the cards "
-            "that the next seat may hold"),
-    Feature("reply", RANKS, 0, PEGGED, "for each such rank what it would peg, in fours"),
-    Feature("risk", RANKS, 0, 4 * PEGGED, "for each such rank its points times its share"),
+    Slice("two_before", RANKS, "the rank played before that"),
+    Slice("mean_hand", 1, "discarding: the exact mean of the kept hand over every "
+            "unseen starter, in eights of points", high=MOST),
+    Slice("mean_crib", 1, "discarding: the exact mean of the crib over every card "
+            "that may join it, all drawn from the unseen; negative if the crib is not my side's", low=-MOST, high=MOST),
+    Slice("discarding", 1, "the card would be discarded"),
+    Slice("points_now", 1, "pegging: what the card is sure to peg at once, in fours", high=PEGGED),
+    Slice("count", 1, "the count with the card, as a share of 31"),
+    Slice("share", RANKS, "for each rank that fits next, four times its share of the cards "
+            "that the next seat may hold", high=4),
+    Slice("reply", RANKS, "for each such rank what it would peg, in fours", high=PEGGED),
+    Slice("risk", RANKS, "for each such rank its points times its share", high=4 * PEGGED),
 )  # fmt: skip
 TWO = Features(
     STATE,
     ROWS_OF_TWO,
     (
         *CARD,
-        Feature("answer", RANKS, 0, PEGGED, "for each such rank the most this seat could then peg"),
-        Feature("alone", 1, 0, 1, "the other plays no more in this count"),
-        Feature("fits", 1, 0, 1, "how many of the cards that the other may hold fit, as a share"),
-        Feature("mean_reply", 1, 0, 4 * PEGGED, "the sum of `risk`"),
-        Feature("mean_answer", 1, 0, 4 * PEGGED, "the sum of the best answers times shares"),
-        Feature("scoring", 1, 0, 1, "the share of the cards that would peg"),
+        Slice("answer", RANKS, "for each such rank the most this seat could then peg", high=PEGGED),
+        Slice("alone", 1, "the other plays no more in this count"),
+        Slice("fits", 1, "how many of the cards that the other may hold fit, as a share"),
+        Slice("mean_reply", 1, "the sum of `risk`", high=4 * PEGGED),
+        Slice("mean_answer", 1, "the sum of the best answers times shares", high=4 * PEGGED),
+        Slice("scoring", 1, "the share of the cards that would peg"),
     ),
-    first=PILE,
+    first=encode.AT.pile,
 )
 MANY = Features(STATE, ROWS_OF_MANY, (
     *CARD,
-    Feature("likely", OTHERS, 0, PEGGED, "what each other seat, to the left, is likely to peg "
-            "next, in fours: a seat that can score does, and one that did not could not"),
-    Feature("cannot", OTHERS, 0, 1, "how likely it is that it has no card that fits"),
-), first=PILE)  # fmt: skip
+    Slice("likely", OTHERS, "what each other seat, to the left, is likely to peg "
+            "next, in fours: a seat that can score does, and one that did not could not", high=PEGGED),
+    Slice("cannot", OTHERS, "how likely it is that it has no card that fits"),
+), first=encode.AT.pile)  # fmt: skip
 
-# Where things stand in a row.
-ACTION = 0
-SURE = 1
-KEPT = 2
-PLAYED = KEPT + RANKS  # the card and those before it, newest first
-MEAN_HAND = PLAYED + 3 * RANKS
-MEAN_CRIB = MEAN_HAND + 1
-DISCARDING = MEAN_HAND + 2
-NOW = MEAN_HAND + 3
-COUNT = MEAN_HAND + 4
-SHARE = MEAN_HAND + 5
-REPLY = SHARE + RANKS
-RISK = REPLY + RANKS
-ANSWER = RISK + RANKS  # of two
-ALONE = ANSWER + RANKS
-SUMS = ALONE + 1  # fits, mean reply, mean answer, scoring
-LIKELY = RISK + RANKS  # of many
-CANNOT = LIKELY + OTHERS
-ROWS = 3 * RANKS  # where they begin
+# Where things stand in a row; what both kinds of rows have stands in the same place.
+AT, AT_OF_MANY = offsets(TWO.row), offsets(MANY.row)
+ROWS = offsets(STATE).end  # where they begin
 WIDTH_OF_TWO = TWO.width
 WIDTH_OF_MANY = MANY.width
 
@@ -126,20 +109,20 @@ def write_features_of_two(v, table, out):
         row = out[ROWS + WIDTH_OF_TWO * place_of(v, k) :]
         pegging_row(v, k, sequence, row)
         if is_alone:
-            row[ALONE] = 1.0
+            row[AT.alone] = 1.0
         if is_alone or v["count"] + pip(v["hand"][k]) == 31:
             continue
         replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares)
         for r in range(RANKS):
             if shares[r] == 0.0:
                 continue
-            row[SHARE + r] = 4.0 * shares[r]
-            row[REPLY + r] = points[r] / FOURS
-            row[RISK + r] = points[r] * shares[r]
-            row[ANSWER + r] = answers[r] / FOURS
+            row[AT.share + r] = 4.0 * shares[r]
+            row[AT.reply + r] = points[r] / FOURS
+            row[AT.risk + r] = points[r] * shares[r]
+            row[AT.answer + r] = answers[r] / FOURS
         sum_replies(points, answers, shares, sums)
         for i in range(4):
-            row[SUMS + i] = sums[i]
+            row[AT.fits + i] = sums[i]  # and the three slices after it
 
 
 @kernel
@@ -191,16 +174,16 @@ def place_of(v, k):
 def pegging_row(v, k, sequence, row):
     """Write what playing ``hand[k]`` leaves and makes."""
     card = v["hand"][k]
-    row[ACTION] = 1 + card
+    row[AT.action] = 1 + card
     for i in range(v["hand_n"]):
         if i != k:
-            row[KEPT + (v["hand"][i] >> 2)] += 0.5
+            row[AT.kept + (v["hand"][i] >> 2)] += 0.5
     longer = sequence << 4 | card >> 2
     for i in range(min(3, v["pile_n"] - v["pile_from"] + 1)):
-        row[PLAYED + RANKS * i + (longer >> (4 * i) & 15)] = 1.0
-    row[SURE] = counting.certain_points(v, k, sequence)
-    row[NOW] = row[SURE] / FOURS
-    row[COUNT] = (v["count"] + pip(card)) / 31.0
+        row[AT.card + RANKS * i + (longer >> (4 * i) & 15)] = 1.0
+    row[AT.sure] = counting.certain_points(v, k, sequence)
+    row[AT.points_now] = row[AT.sure] / FOURS
+    row[AT.count] = (v["count"] + pip(card)) / 31.0
 
 
 @kernel
@@ -269,12 +252,12 @@ def replies_of_many(v, longer, count, unseen, known, row):
             if total > 31 or share == 0.0:
                 continue
             points = counting.sequence_points(longer << 4 | r, length + 1, total, 0)
-            row[SHARE + r] = 4.0 * share
-            row[REPLY + r] = points / FOURS
-            row[RISK + r] = points * share
+            row[AT.share + r] = 4.0 * share
+            row[AT.reply + r] = points / FOURS
+            row[AT.risk + r] = points * share
     while seat:
-        row[LIKELY + seat - 1] = counting.reply(v, seat, longer, length, count, unseen, known) / FOURS
-        row[CANNOT + seat - 1] = counting.no_fit(v, seat, count, unseen, known)
+        row[AT_OF_MANY.likely + seat - 1] = counting.reply(v, seat, longer, length, count, unseen, known) / FOURS
+        row[AT_OF_MANY.cannot + seat - 1] = counting.no_fit(v, seat, count, unseen, known)
         seat = counting.able(v, seat + 1)
 
 
@@ -411,17 +394,17 @@ def pair_rows(v, table, out):
 @kernel
 def discard_row(v, card, partner, hand, crib, row):
     """Write what discarding ``card`` leaves and brings, with ``partner`` if that is another."""
-    row[ACTION] = 1 + card
-    row[DISCARDING] = 1.0
-    row[SURE] = hand + crib
-    row[MEAN_HAND] = hand / EIGHTS
-    row[MEAN_CRIB] = crib / EIGHTS
-    row[PLAYED + (card >> 2)] = 1.0
+    row[AT.action] = 1 + card
+    row[AT.discarding] = 1.0
+    row[AT.sure] = hand + crib
+    row[AT.mean_hand] = hand / EIGHTS
+    row[AT.mean_crib] = crib / EIGHTS
+    row[AT.card + (card >> 2)] = 1.0
     if partner != card:
-        row[PLAYED + RANKS + (partner >> 2)] = 1.0
+        row[AT.card + RANKS + (partner >> 2)] = 1.0
     for i in range(v["hand_n"]):
         if v["hand"][i] != card and v["hand"][i] != partner:
-            row[KEPT + (v["hand"][i] >> 2)] += 0.5
+            row[AT.kept + (v["hand"][i] >> 2)] += 0.5
 
 
 @kernel

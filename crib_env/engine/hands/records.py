@@ -12,7 +12,7 @@ import numpy as np
 
 from crib_env.cards import CRIB as CRIB
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import log_size, record
+from crib_env.engine.record import record
 
 # Phases of a deal.
 DISCARD = 0
@@ -25,9 +25,6 @@ GAME = 1
 MATCH = 2
 PEGGING_ONLY = 3  # one deal in which nothing but the play is pegged
 EPISODES = {"deal": DEAL, "game": GAME, "match": MATCH, "pegging": PEGGING_ONLY}
-
-# The most one action logs: four in play, the starter, four hands, the crib, three for last.
-LOG_SIZE = log_size(13)
 
 Dtype = np.dtype[np.void]
 

@@ -88,9 +88,3 @@ def draw_slot(s, rules, rng):
     """Draw one of the legal slots of the seat to move, each as likely."""
     slots = legal_slots(s, s["to_move"])
     return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]
-
-
-@kernel
-def card_in(s, slot):
-    """Return the card in a slot of the seat to move."""
-    return s["dealt"][hand_size(s) * s["to_move"] + slot]

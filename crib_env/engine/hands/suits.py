@@ -128,12 +128,6 @@ def canonical_slot(s, rules, card):
     return NONE
 
 
-@kernel
-def canonical_card_in(s, slot):
-    """Return the canonical card in a slot of the seat to move."""
-    return canonical_card(s, s["to_move"], slot, dealt_mask(s, s["to_move"]))
-
-
 def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, CanonicalSuits]:
     """Return a family's kernels of canonical suits, by the value of ``suits``."""
     view, encode, write_features = kernels.view, kernels.encode, kernels.write_features
@@ -177,6 +171,6 @@ def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, Cano
             for k in range(v["discarded_n"], v["discarded"].shape[0]):
                 v["discarded"][k] = NONE
 
-    shared: dict[str, Kernel] = {"view": canonical_view, "find_move": canonical_slot, "action_of": canonical_card_in}
+    shared: dict[str, Kernel] = {"view": canonical_view, "find_move": canonical_slot}
     ranks: dict[str, Kernel] = {**shared, "encode": encode_ranks, "write_features": features_of_ranks}
     return {"canonical": CanonicalSuits(shared, relabel_views), "ranks": CanonicalSuits(ranks, rank_views)}

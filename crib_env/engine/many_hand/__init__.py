@@ -20,7 +20,6 @@ CRIB_SLOT = SEATS * HAND  # where the card dealt to the crib is (M2)
 FAMILY = hands_family(
     "many_hand",
     SIZES,
-    sides={3: (0, 1, 2), 4: (0, 1, 0, 1)},
     episodes=("deal", "game", "match"),
     encode=encode_many,
     layout=MANY,

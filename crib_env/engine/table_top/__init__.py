@@ -17,8 +17,9 @@ from crib_env.engine.table_top.notation import NOTATION
 from crib_env.engine.table_top.picture import closing, draw
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.text import render
-from crib_env.engine.table_top.transitions import begin_episode, draw_action, find_action, same, step, tally_column
+from crib_env.engine.table_top.transitions import begin_episode, draw_action, find_action, step, tally_column
 from crib_env.engine.table_top.views import view
+from crib_env.rules import TableTopRules
 
 
 def format_cell(action: int, first: int = 0) -> str:
@@ -57,8 +58,7 @@ def worst_loss(rules: Any, expected: bool) -> int:
     return a_round if rules["episode"] == records.ROUND else int(rules["target"]) - 1 + a_round
 
 
-SIDES = {2: (0, 1), 4: (0, 1, 0, 1)}  # rows, columns; partners sit opposite (T1)
-PLAYERS = tuple(SIDES)
+PLAYERS = tuple(TableTopRules.seating)
 
 FAMILY = Family(
     name="table_top",
@@ -69,7 +69,6 @@ FAMILY = Family(
         begin_episode=begin_episode,
         find_move=find_action,
         draw_move=draw_action,
-        action_of=same,
         step=step,
         view=view,
         encode=encode,
@@ -77,11 +76,9 @@ FAMILY = Family(
         tally_column=tally_column,
         write_features=write_features,
     ),
-    sides=SIDES,
     episodes={"round": records.ROUND, "game": records.GAME},
     actions=ACTIONS,
     layout=LAYOUT,
-    log_size=records.LOG_SIZE,
     phases=("heels", "lines", "crib"),
     hand=lambda view: [] if view["card"] == NONE else [int(view["card"])],
     hidden_card=lambda state: int(state["deck"][min(int(state["turn"]), TURNS - 1)]),

@@ -7,7 +7,7 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
-from crib_env.engine.family import NEED, Layout, encode_need, offsets
+from crib_env.engine.family import NEED, Layout, Slice, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import lowest
 from crib_env.engine.record import NONE
@@ -19,45 +19,32 @@ CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
 DISCARDED = 17  # of a crib card: rank 13, suit 4
 
 LAYOUT: Layout = (
-    (
+    Slice(
         "layout",
         CELLS * CELL,
         "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
         "card 4 (four players: the seat, counted to the left from mine; two players: even me, odd "
         "the other), in which four turns of the round 7; the starter has only rank and suit",
     ),
-    ("card", 52, "the card in turn, by card id, if it is mine to see"),
-    (
+    Slice("card", 52, "the card in turn, by card id, if it is mine to see"),
+    Slice(
         "crib",
         CRIB_CARDS * DISCARDED,
         "cards sent to the crib in order, 17 bits each: rank 13, suit 4; 0 where secret from me",
     ),
-    ("crib_turns", TURNS, "the turns that sent a card to the crib"),
-    ("seen", 52, "every card I have seen this round, by card id"),
-    ("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
-    ("mover", SEATS, "the seat to move, counted to the left from mine"),
-    ("dealer", SEATS, "the dealer, likewise"),
-    ("owed", SEATS * 2, "for each seat, likewise, cards it still owes the crib as a thermometer"),
-    ("need", NEED, "points my side still needs: a thermometer of tens, then the units one-hot"),
-    ("other_need", NEED, "points the other side still needs, likewise"),
-    ("rows", 1, "my side scores the rows (0: the columns)"),
-    ("four", 1, "four players (0: two)"),
+    Slice("crib_turns", TURNS, "the turns that sent a card to the crib"),
+    Slice("seen", 52, "every card I have seen this round, by card id"),
+    Slice("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
+    Slice("mover", SEATS, "the seat to move, counted to the left from mine"),
+    Slice("dealer", SEATS, "the dealer, likewise"),
+    Slice("owed", SEATS * 2, "for each seat, likewise, cards it still owes the crib as a thermometer"),
+    Slice("need", NEED, "points my side still needs: a thermometer of tens, then the units one-hot"),
+    Slice("other_need", NEED, "points the other side still needs, likewise"),
+    Slice("rows", 1, "my side scores the rows (0: the columns)"),
+    Slice("four", 1, "four players (0: two)"),
 )
 
-
-_AT = offsets(LAYOUT)
-CARD = _AT["card"]
-CRIB_AT = _AT["crib"]
-CRIB_TURNS = _AT["crib_turns"]
-SEEN = _AT["seen"]
-TURN = _AT["turn"]
-MOVER = _AT["mover"]
-DEALER = _AT["dealer"]
-OWED = _AT["owed"]
-NEED_AT = _AT["need"]
-OTHER_NEED = _AT["other_need"]
-ROWS = _AT["rows"]
-FOUR = _AT["four"]
+AT = offsets(LAYOUT)
 
 
 @kernel
@@ -71,7 +58,7 @@ def encode_layout(v, obs):
     starter = v["starter"]
     obs[CELL * CENTRE + (starter >> 2)] = 1
     obs[CELL * CENTRE + 13 + (starter & 3)] = 1
-    obs[SEEN + starter] = 1
+    obs[AT.seen + starter] = 1
     cells = v["placed"] & ~(1 << CENTRE)
     while cells:
         cell = lowest(cells)
@@ -83,7 +70,7 @@ def encode_layout(v, obs):
         obs[at + 13 + (card & 3)] = 1
         obs[at + 17 + ((first + turn) & 3)] = 1
         obs[at + 21 + (turn >> 2)] = 1
-        obs[SEEN + card] = 1
+        obs[AT.seen + card] = 1
 
 
 @kernel
@@ -94,11 +81,11 @@ def encode_crib(v, obs):
         card = v["crib"][i]
         known = 1 if card != NONE else 0
         card = max(card, 0)
-        at = CRIB_AT + DISCARDED * i
-        obs[CRIB_TURNS + max(turn, 0)] |= 1 if turn != NONE else 0
+        at = AT.crib + DISCARDED * i
+        obs[AT.crib_turns + max(turn, 0)] |= 1 if turn != NONE else 0
         obs[at + (card >> 2)] = known
         obs[at + 13 + (card & 3)] = known
-        obs[SEEN + card] |= known
+        obs[AT.seen + card] |= known
 
 
 @kernel
@@ -109,21 +96,21 @@ def encode(v, obs):
     encode_crib(v, obs)
     card = v["card"] if v["card"] != NONE else v["partner_card"]
     if card != NONE:
-        obs[CARD + card] = 1
-        obs[SEEN + card] = 1
-    obs[TURN + v["turn"]] = 1
+        obs[AT.card + card] = 1
+        obs[AT.seen + card] = 1
+    obs[AT.turn + v["turn"]] = 1
     if v["mover"] != NONE:
-        obs[MOVER + v["mover"]] = 1
-    obs[DEALER + v["dealer"]] = 1
+        obs[AT.mover + v["mover"]] = 1
+    obs[AT.dealer + v["dealer"]] = 1
     for i in range(SEATS):
         owed = v["owed"][i]
-        obs[OWED + 2 * i] = 1 if owed > 0 else 0
-        obs[OWED + 2 * i + 1] = 1 if owed > 1 else 0
+        obs[AT.owed + 2 * i] = 1 if owed > 0 else 0
+        obs[AT.owed + 2 * i + 1] = 1 if owed > 1 else 0
     # A side past the target plays on only at a tie (T9), so both then need nothing.
-    encode_need(obs, NEED_AT, max(0, v["target"] - v["scores"][0]))
-    encode_need(obs, OTHER_NEED, max(0, v["target"] - v["scores"][1]))
-    obs[ROWS] = v["scores_rows"]
-    obs[FOUR] = 1 if v["players"] == SEATS else 0
+    encode_need(obs, AT.need, max(0, v["target"] - v["scores"][0]))
+    encode_need(obs, AT.other_need, max(0, v["target"] - v["scores"][1]))
+    obs[AT.rows] = v["scores_rows"]
+    obs[AT.four] = 1 if v["players"] == SEATS else 0
 
 
 @kernel

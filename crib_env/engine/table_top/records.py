@@ -1,14 +1,14 @@
 """The records of Table Top: the rules in numbers, a game's full state, a seat's view, the cells.
 
-As in the two-hand engine every field is int64. Side 0 scores the rows, side 1 the columns; partners
-sit opposite (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2, T3); turn
-t belongs to seat ``(dealer + 1 + t) % players`` (T4).
+Every field is int64 (see `crib_env.engine.record`). Side 0 scores the rows, side 1 the columns;
+partners sit opposite (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2,
+T3); turn t belongs to seat ``(dealer + 1 + t) % players`` (T4).
 """
 
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import array_of, log_size, record
+from crib_env.engine.record import array_of, record
 
 SIZE = 5
 CELLS = SIZE * SIZE
@@ -22,9 +22,6 @@ TO_CRIB = CELLS  # the action that lays the card in the crib; 0 to 24 place it o
 # Episodes.
 ROUND = 0
 GAME = 1
-
-# The most one action logs: ten lines, the crib, the difference, the next heels.
-LOG_SIZE = log_size(13)
 
 # The rules that a view shows; heels: points of the dealer's side for a jack turned up (T3).
 SHOWN_RULES = ("target", "adjacency", "flush_size", "crib_flush_size", "score_difference", "partners_confer", "heels")

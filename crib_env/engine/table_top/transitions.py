@@ -115,12 +115,6 @@ def draw_action(s, rules, rng):
 
 
 @kernel
-def same(s, action):
-    """Return the action: here a move is the action itself."""
-    return action
-
-
-@kernel
 def tally_column(reason):
     """Return a tally's column for a reason: heels, lines, crib; the difference has none."""
     if reason == DIFFERENCE:

@@ -16,7 +16,6 @@ PILE = SIZES.pile
 FAMILY = hands_family(
     "two_hand",
     SIZES,
-    sides={2: (0, 1)},
     episodes=("deal", "game", "match", "pegging"),
     encode=encode_two,
     layout=TWO,

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 
-from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.notation import format_rules
 from crib_env.policy import Agent
@@ -66,7 +65,7 @@ def write_replay(
         ValueError: another number of agents, or an agent erred; it is named.
     """
     rules = as_rules(rules)
-    sides = find_family(rules.family).sides_under(rules, players)
+    sides = rules.sides_for(players)
     if len(agents) not in (needed := sorted({2, len(set(sides))})):
         raise ValueError(f"this game needs {' or '.join(map(str, needed))} agents; got {len(agents)}")
     word = format_rules(rules)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.registration import env_module
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules
 from crib_env.settings import EnvName
 from crib_play.table import hands, table_top
 from crib_play.table.family import TableFamily
@@ -28,7 +27,7 @@ class TableGame:
     def sides(self) -> tuple[int, ...]:
         """The side of each seat."""
         rules = Rules.preset(self.rules)
-        return find_family(rules.family).sides_under(rules, self.players)
+        return rules.sides_for(self.players)
 
     @property
     def has_partners(self) -> bool:
@@ -92,7 +91,7 @@ class TakesGame:
         maker = env_module(self.env or "six_card_v0").maker
         if maker.phase is not None:
             raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table: name six_card_v0")
-        rules = find_rules(self.rules or maker.rules, maker.family.name)
+        rules = maker.find_rules(self.rules)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:
             if game.episode == episode and self.players in (None, game.players):

@@ -39,7 +39,7 @@ from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.hands.slots import slot_of
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.ranks import DECK
-from crib_env.engine.record import DECKS_T, LOG_T, LOG_WIDTH, NO_DECKS, NONE, TABLE_T, WEIGHTS_T, array_of
+from crib_env.engine.record import DECKS_T, LOG_SIZE, LOG_T, LOG_WIDTH, NO_DECKS, NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import M32, WORDS, draw_unused, seed_words
 from crib_env.engine.show import JACK, heels_points, show_table
 from crib_env.engine.two_hand import HAND, PILE, STATE, view
@@ -453,7 +453,7 @@ class Reference:
         act = self.agent.acts[FAMILY]
         terms_entry(act, f"{act.__module__}.{act.__name__}")(
             state, record, np.zeros(1, dtype=family.view), NO_DECKS,
-            np.zeros(family.log_size, dtype=np.int64), np.zeros(WORDS, dtype=np.int64), words,
+            np.zeros(LOG_SIZE, dtype=np.int64), np.zeros(WORDS, dtype=np.int64), words,
             show_table(), self.agent.weights, win_table(self.outcomes, rules.target),
             self.outcomes.points, deals.dealt, deals.discarded, deals.dealer, deals.starter,
             rules.target - deals.scores, self.redraws, np.zeros(PLAYOUTS, dtype=PLAYOUT), points,

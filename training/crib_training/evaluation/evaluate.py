@@ -30,7 +30,7 @@ from crib_env import settings as types
 from crib_env.envs.makers import EnvMaker
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
-from crib_env.rules import Rules, TableTopRules, find_rules
+from crib_env.rules import Rules, TableTopRules
 from crib_env.settings import checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.command_line import TRACEBACK
@@ -112,7 +112,7 @@ def evaluate(
     games and narrower; without ``duplicate`` they are always there. With ``forfeits`` a failure
     costs an agent the game; else it is raised.
     """
-    rules = find_rules(rules, maker.family.name)
+    rules = maker.find_rules(rules)
     n_sides = sides_of(rules, players)
     if n_sides > 2 and not duplicate:
         raise ValueError(f"games of {n_sides} sides have duplicate deals: leave --no-duplicate out")

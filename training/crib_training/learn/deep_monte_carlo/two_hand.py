@@ -25,7 +25,7 @@ from torch.nn.functional import mse_loss
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
-from crib_env.engine.hands.features import EIGHTS, MEAN_CRIB, PLAYED, WIDTH_OF_TWO, pair_row
+from crib_env.engine.hands.features import AT, EIGHTS, WIDTH_OF_TWO, pair_row
 from crib_env.engine.jit import entry
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import add_card, show_table, with_starter
@@ -39,7 +39,7 @@ ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
 PAIRS = HAND * (HAND - 1) // 2
-MEAN_CRIB_AT = SPREAD + MEAN_CRIB - PLAYED  # among the inputs of a pair
+MEAN_CRIB_AT = SPREAD + AT.mean_crib - AT.card  # among the inputs of a pair
 NOISE_T = float64[:, ::1]
 Played = tuple[Array, Array, Array, Array]
 
