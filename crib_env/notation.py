@@ -26,7 +26,7 @@ from crib_env.engine.family import ONE_DEAL, find_family
 from crib_env.engine.notation import Scores, format_scores, read_number, read_scores
 from crib_env.engine.record import count_sides
 from crib_env.options import ResetOptions
-from crib_env.rules import PRESETS, HandRules, Rules
+from crib_env.rules import PRESETS, HandRules, Rules, TableTopRules
 
 State = npt.NDArray[np.void]
 
@@ -161,7 +161,7 @@ def canonical(state: State) -> State:
 
 def _check_board(rules: Rules, episode: str, scores: Scores, before: dict[str, Scores]) -> None:
     """Raise a ValueError unless a deal can follow these numbers by side."""
-    goes_on = max(scores) < rules.target or (rules.family == "table_top" and len(set(scores)) == 1)  # T9
+    goes_on = max(scores) < rules.target or (isinstance(rules, TableTopRules) and len(set(scores)) == 1)  # T9
     if not goes_on:
         raise ValueError(f"no deal follows {format_scores(scores)} in a game to {rules.target}")
     rear = before.get("rear", scores)

@@ -30,17 +30,18 @@ Figure = Mapping[str, float]
 
 def mean(values: Array) -> dict[str, Any]:
     """Return the mean of one value an episode, with its interval, ready for JSON."""
-    return vars(estimate(values))
+    found = estimate(values)
+    return {"mean": found.mean, "ci95": found.ci95, "n": len(values)}
 
 
 def percent(value: Figure, places: int = 2, unit: str = " %") -> str:
     """Return a share as per cent with its 95 % interval."""
-    return f"{100 * value['mean']:.{places}f} ± {100 * value['half']:.{places}f}{unit}"
+    return f"{100 * value['mean']:.{places}f} ± {100 * value['ci95']:.{places}f}{unit}"
 
 
 def points(value: Figure) -> str:
     """Return a mean of points with its 95 % interval."""
-    return f"{value['mean']:.3f} ± {value['half']:.3f}"
+    return f"{value['mean']:.3f} ± {value['ci95']:.3f}"
 
 
 def number_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

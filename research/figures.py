@@ -108,7 +108,7 @@ def every_interval() -> frozenset[tuple[str, str]]:
             for item in one:
                 walk(item)
         elif isinstance(one, dict):
-            half = one.get("half", one.get("ci95"))
+            half = one.get("ci95")
             if half is not None and one.get("mean") is not None:
                 add(one["mean"], half)
             for item in one.values():

@@ -317,7 +317,7 @@ def test_part_repr_shows_its_cards() -> None:
         (lambda: scoring.score_hand("5H 5S 5C JD", "5H"), "5H given more than once"),
         (lambda: scoring.score_hand("5H 5S 5C", "5D"), "4 cards and the starter apart, got 3 "),
         (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "five_card"), "is 3 cards .* got 4 "),
-        (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "whist"), "choose from 'hoyle'"),
+        (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "whist"), "choose from hoyle, five_card"),
         (lambda: scoring.score_line("5H 5S 5C JD"), "a line is five cards .* got 4 "),
         (lambda: scoring.score_line("5H 5S 5C JD 2C 3C", partial=True), "at most five .* got 6 "),
         (lambda: scoring.score_line("5H 5S 5C JD 2C", starter="9C"), "9C is not in the line"),
@@ -329,7 +329,7 @@ def test_part_repr_shows_its_cards() -> None:
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [5, 6]), r"got \[1, 4\] and \[2\]"),
         (lambda: scoring.score_hands([[1.0, 2, 3, 4]], [5]), "whole numbers, got float64"),
         (lambda: scoring.score_hands([[1, 2, 3]], [5], "hoyle"), "score 4 cards .* got 3"),
-        (lambda: scoring.score_histogram("table_top"), "choose from 'hoyle'"),
+        (lambda: scoring.score_histogram("table_top"), "choose from hoyle, five_card"),
     ],
 )
 def test_score_rejects_invalid_cards_with_the_reason(call: Any, message: str) -> None:

@@ -47,7 +47,7 @@ def test_numbers_sections_name_their_command(tmp_path: Path) -> None:
     assert "nan" not in page
     figures = json.loads((tmp_path / "six_card.json").read_text())
     shown = figures["points_per_deal"]["dealer"]["crib"]
-    assert f"{shown['mean']:.3f} ± {shown['half']:.3f}" in page
+    assert f"{shown['mean']:.3f} ± {shown['ci95']:.3f}" in page
     for name in ("six_card_deals.png", "six_card_winning.png"):
         assert name in page
         assert (tmp_path / name).stat().st_size > 10_000
@@ -81,7 +81,7 @@ def test_numbers_page_of_three_and_four_hands() -> None:
     for i, side in enumerate(by_side.values()):
         for phase in ("pegging", "hand"):
             both = seats[i][phase]["mean"] + seats[i + 2][phase]["mean"]
-            assert both == pytest.approx(side[phase]["mean"], abs=3 * side[phase]["half"])
+            assert both == pytest.approx(side[phase]["mean"], abs=3 * side[phase]["ci95"])
 
 
 def test_numbers_table_of_agents_can_be_remade_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ def test_published_page_text_agrees_with_the_projects_figures() -> None:
                 assert abs(OURS["points_per_deal"][role][phase]["mean"] - one[role][phase]) < 0.1
     won = OURS["won by the first dealer"]
     for one in STORED["first_dealer"]:
-        assert abs(one["won"] / 100 - won["mean"]) < won["half"]
+        assert abs(one["won"] / 100 - won["mean"]) < won["ci95"]
     alone = own_tables(OURS)["alone"]
     schell, colvert = CRIBS["M. Schell", "opponent"], CRIBS["D. Colvert", "opponent"]
     apart = [np.nanmean(np.abs(alone["opponent"] - theirs)) for theirs in (schell, colvert)]

@@ -150,7 +150,7 @@ def test_tournament_extended_keeps_played_games(played: Path, tmp_path: Path, re
 @pytest.mark.parametrize(
     ("setup", "message"),
     [
-        (replace(SMALL, env="five_card_v0", rules=None), "env was 'six_card_v0'"),
+        (replace(SMALL, env="five_card_v0", rules=None), "env was six_card_v0, not five_card_v0"),
         (replace(SMALL, chunk=5), "chunk was 10, not 5"),
     ],
 )

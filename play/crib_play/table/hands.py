@@ -185,7 +185,7 @@ def _gos(done: Done, before: View) -> Iterator[int]:
             return
 
 
-def family(name: str, discards: str) -> TableFamily:
+def family(name: str, discards: str, judge: str) -> TableFamily:
     """Return a family of games with hands; ``discards`` is what to type when discarding."""
     return TableFamily(
         name=name,
@@ -200,8 +200,9 @@ def family(name: str, discards: str) -> TableFamily:
         read=read,
         ask=ask,
         how=f"Type the cards: 5H, or 5 where you hold one five; {discards}.",
+        judge=judge,
     )
 
 
-TWO_HAND = family("two_hand", "two to discard, such as KH 6S")
-MANY_HAND = family("many_hand", "one to discard")
+TWO_HAND = family("two_hand", "two to discard, such as KH 6S", "expert")
+MANY_HAND = family("many_hand", "one to discard", "learned")

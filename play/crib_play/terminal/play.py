@@ -88,7 +88,7 @@ class Player:
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Preferences) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
-        self.judge = "learned" if session.family.name == "many_hand" else "expert"  # of whom the values are
+        self.judge = session.family.judge
         self.counts: list[int] = []  # points missed in each of the player's counts
         self.commands = {
             "hint": self.hint,
