@@ -111,8 +111,10 @@ class Game:
         self._bind()
 
     def __repr__(self) -> str:
-        line = format_state(self.states, self.rules, self.episode, check=False)
-        return f"{type(self).__name__}.from_notation({line!r})"
+        try:
+            return f"{type(self).__name__}.from_notation({self.notation()!r})"
+        except ValueError as error:  # its state was edited by hand
+            return f"<{type(self).__name__}: {error}>"
 
     def __str__(self) -> str:
         return self.text()

@@ -123,7 +123,7 @@ def parse_state(text: str) -> Position:
     dealer = read_number("dealer", words[3], "d", 0, players - 1)
     scores = read_scores("scores", words[4], n)
     before = {field: read_scores(name, extras[name], n) for name, field in board.items() if name in extras}
-    _check_board(rules, episode, scores, before)
+    _check_board(rules, episode, number, scores, before)
     deck, actions = family.notation.read_fields(words[len(HEAD) : size], rules, dealer, players)
     rng = _read_rng(extras["rng"]) if "rng" in extras else 0
 
@@ -159,11 +159,11 @@ def canonical(state: State) -> State:
     return copy
 
 
-def _check_board(rules: Rules, episode: str, scores: Scores, before: dict[str, Scores]) -> None:
-    """Raise a ValueError unless a deal can follow these numbers by side."""
-    goes_on = max(scores) < rules.target or (isinstance(rules, TableTopRules) and len(set(scores)) == 1)  # T9
-    if not goes_on:
-        raise ValueError(f"no deal follows {format_scores(scores)} in a game to {rules.target}")
+def _check_board(rules: Rules, episode: str, number: int, scores: Scores, before: dict[str, Scores]) -> None:
+    """Raise a ValueError unless deal ``number`` of an episode can follow these numbers by side."""
+    tie = number > 1 and isinstance(rules, TableTopRules) and len(set(scores)) == 1  # goes on past the target (T9)
+    if max(scores) >= rules.target and not tie:
+        raise ValueError(f"no deal #{number} follows {format_scores(scores)} in a game to {rules.target}")
     rear = before.get("rear", scores)
     if not all(map(le, rear, scores)):
         raise ValueError(f"rear pegs are not past the front ones, {format_scores(scores)}: got {format_scores(rear)}")

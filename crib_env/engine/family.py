@@ -70,7 +70,8 @@ class Features(NamedTuple):
 
 def check_features(features: object) -> None:
     """Raise a ValueError unless this is a value of the keyword ``features``."""
-    check_choice("features", features, (True, False, None))
+    if features is not None and not isinstance(features, (bool, np.bool_)):
+        raise ValueError(f"features must be True, False or None, got {features!r}")
 
 
 @kernel

@@ -54,7 +54,7 @@ def read_scores(name: str, word: str, sides: int) -> Scores:
 def read_cards(name: str, word: str) -> list[int]:
     """Return cards written without spaces, ``-`` for none."""
     cards = re.findall(CARD, word)
-    if "".join(cards) != word.removeprefix("-"):
+    if word != "-" and "".join(cards) != word:
         raise ValueError(f"{name} must be cards such as 5HTS, or - for none, got {word!r}")
     return [parse_card(card) for card in cards]
 

@@ -85,6 +85,7 @@ def test_read_decision_restores_the_view(rules: Rules, players: int | None, epis
         ({"scores": [121, 0]}, "from 0 to 120"),
         ({"scores": [0]}, "each of 2 sides"),
         ({"rules": {"dealt": 12}}, "deals 6 cards"),
+        ({"rules": {"match_target": 50}}, "from 0 to 7"),
         ({"pile": ["5H"], "pile_seats": [0]}, "before all have discarded"),
         ({"legal": ["AC"]}, "but legal are"),
         ({"deal": 10**30}, "from 1"),

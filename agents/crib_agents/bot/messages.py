@@ -21,7 +21,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CRIB_CARDS, SIZE, TO_CRIB, TURNS, open_actions
 from crib_env.events import Event
 from crib_env.policy import Views
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import LARGEST_MATCH_TARGET, LARGEST_TARGET, PRESETS, Rules
 
 Message = dict[str, Any]
 
@@ -32,6 +32,7 @@ CARDS = tuple(format_card(card) for card in range(52))
 PHASES = {"discard": DISCARD, "play": PEGGING}
 # The fields of a view that are rules: numbers, and those that are true or false.
 NUMBERS = ("dealt", "target", "match_target", "flush_size", "crib_flush_size", "heels")
+MOST = {"match_target": LARGEST_MATCH_TARGET}  # of the numbers; others go up to `LARGEST_TARGET`
 FLAGS = ("single_count", "second_go_ends", "adjacency", "score_difference", "partners_confer")
 
 GAMES = ("six_card", "five_card", "three_hand", "four_hand", "table_top", "table_top_ship")
@@ -246,7 +247,7 @@ def _read_common(message: Mapping[str, Any], game: str, family: Family, v: Any) 
     for name in (*NUMBERS, *FLAGS):
         if name in (family.view.names or ()):
             given = rules.get(name, getattr(preset, name, 0))
-            v[name] = _whole({name: given}, name, 0, 209)
+            v[name] = _whole({name: given}, name, 0, MOST.get(name, LARGEST_TARGET))
     v["episode"] = family.episodes[_choice(message, "episode", tuple(family.episodes))]
     v["to_move"] = 1
 

@@ -62,8 +62,12 @@ def hands_notation(crib: bool) -> notation.Notation:
         refuse_twice(deck)
         discards = [card for seat in seats for card in discarded[seat]]
         played = notation.read_cards("pile", pile)
-        if played and len(discards) != players * known.discards:
-            raise ValueError(f"each seat discards {known.discards} before a card is played: mark them, as (6C)")
+        waiting = next((seat for seat in seats if len(discarded[seat]) < known.discards), None)
+        if waiting is not None and (played or any(discarded[seat] for seat in seats[seats.index(waiting) + 1 :])):
+            raise ValueError(
+                f"each seat discards {known.discards} before the next seat does and before a card is played: "
+                f"mark those of seat {waiting}, as (6C)"
+            )
         return notation.Deal(deck, discards + played)
 
     fields = ("hands", *(("crib",) if crib else ()), "starter", "pile")

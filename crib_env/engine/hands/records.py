@@ -100,7 +100,7 @@ def state_record(size: Sizes) -> Dtype:
         ("scores_before", size.seats),
         ("rear_before", size.seats),
         ("match_score_before", size.seats),
-        ("start", size.seats),  # scores at the start of the episode
+        ("start", size.seats),  # scores at the start of the episode, for its first deal
         ("gain", size.seats),  # points pegged since the caller last cleared them
         "winner",  # the side that has won the present game, or NONE
         "deals",  # dealt in this episode

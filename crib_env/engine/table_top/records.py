@@ -43,7 +43,7 @@ TABLE_TOP = record(
     ("owed", SEATS),  # cards the seat must still lay in the crib (T6)
     ("scores", 2),  # by side
     ("scores_before", 2),  # before this round and its heels: notation writes these
-    ("start", 2),  # scores at the start of the episode, before its first heels
+    ("start", 2),  # scores at the start of the episode, before its first heels, for its first round
     ("gain", 2),  # points scored since the caller last cleared them
     "winner",  # the side that won the game, or NONE
     "deals",  # rounds dealt in this episode
