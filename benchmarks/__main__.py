@@ -38,8 +38,8 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 class Settings:
     """Run every benchmark, and print the results.
 
-    Everything at full size takes a few minutes; unless something failed, it is also written to
-    docs/numbers/speed.json and benchmarks/RESULTS.md.
+    Everything at full size takes a few minutes. With peers, and if nothing failed, it is also
+    written to docs/numbers/speed.json and benchmarks/RESULTS.md.
 
     Attributes:
         only: run these scripts only.

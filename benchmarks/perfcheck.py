@@ -4,7 +4,8 @@
     python -m benchmarks.perfcheck --against v0.9    # exits 1 if a row takes a fifth longer
 
 Absolute times differ between machines and hours. So the commit is unpacked into a temporary folder,
-and this file runs the same rows with both trees in turn. All rows are in CPU seconds.
+and this file runs the same rows with both trees in turn. The loops of the environments are each
+tree's own (`benchmarks.environments`). All rows are in CPU seconds.
 """
 
 from __future__ import annotations

@@ -72,7 +72,10 @@ def gains() -> Iterator[tuple[str, str, str, str]]:
 
 def figures() -> dict[str, Any]:
     """Return the figures, or functions that return them, by their names in the templates."""
-    mean, half = levels_of(read_ledger())["learned_mixed"]["gain"]["both"]["all"]
+    mixed = levels_of(read_ledger())["learned_mixed"]
+    if not mixed["exact"]:
+        raise ValueError("README calls the figure of learned_mixed exact, and its row is not")
+    mean, half = mixed["gain"]["both"]["all"]
     recorded = {one["what"]: one["figures"] for one in stored("recorded")["records"]}
     return {
         # millions a second

@@ -301,6 +301,13 @@ def test_takes_game_names_every_table_game(game: str) -> None:
     assert TakesGame().table_game(game) is GAMES[game]
 
 
+def test_takes_game_episode_alone_keeps_the_default_game() -> None:
+    assert TakesGame(episode="game").table_game("table-top") is GAMES["table-top"]
+    assert TakesGame(episode="game").table_game("match") is GAMES["six"]
+    with pytest.raises(ValueError, match="no table for three_hand, 3 players, match"):
+        TakesGame(episode="match").table_game("three")
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

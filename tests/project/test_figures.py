@@ -16,6 +16,27 @@ from research.figures import PAGES, ROOT
 MADE = ("docs/index.md", "docs/leaderboard.md", "docs/benchmark.md", "docs/numbers/")
 
 
+# Code, expressions, targets of links, comments and the head of a file quote no figure.
+NO_PROSE = re.compile(
+    r"\A---\n.*?\n---\n|^(`{3,}).*?^\1$|\{\{.*?\}\}|\{%.*?%\}|`[^`\n]*`|(?<=\])\([^)]*\)|<!--.*?-->|<img[^>]*>|https?://\S+"
+    r"|\[@[^\]]*\]",
+    re.MULTILINE | re.DOTALL,
+)
+# Numbers of rules, names and settings: not measured.
+PLAIN = re.compile(
+    r"Python 3\.\d+|version \d+\.\d+\.\d+|OpenSpiel[^.]{0,60}2\.0\.2|95 %|121 points|to 121\b|5x5|to 61\b|towards 15"
+    r"|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands|1,024 (?:six-card )?games|2\.5 GHz"
+)
+NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_templates_type_no_number(name: str) -> None:
+    """Each figure is an expression, so that it comes from a file."""
+    source = (ROOT / "docs" / "templates" / f"{name}.md.j2").read_text("utf-8")
+    assert NUMBER.findall(PLAIN.sub("", " ".join(NO_PROSE.sub("", source).split()))) == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_figures_pages_equal_their_templates(name: str) -> None:
     assert PAGES[name].read_text("utf-8") == render(name, **figures.figures())

@@ -66,6 +66,11 @@ def test_evaluate_without_duplicates_notes_the_adjusted_figure(
     assert "| role" not in shown  # the plain points by phase
 
 
+def test_evaluate_rejects_another_word_for_adjust() -> None:
+    with pytest.raises(ValueError, match=r"adjust must be .*'never'.*, got False"):
+        evaluate(find_env("six_card_v0"), "hoyle", "greedy", "random", 2, 1, adjust=False)  # type: ignore[arg-type]
+
+
 def test_evaluate_adjusts_deals_without_games() -> None:
     agents = find_agent("rule_based"), find_agent("greedy")
     env = find_env("five_card_v0")

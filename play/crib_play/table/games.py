@@ -69,9 +69,8 @@ class TakesGame:
     """The base of the settings of commands that play a game at a table.
 
     Attributes:
-        env: the environment whose game to play, such as three_hand_v0; by default six_card_v0. If
-            it, rules, players and episode are left out, crib play takes the saved game, and crib
-            drill table-top Table Top.
+        env: the environment whose game to play, such as three_hand_v0; by default six_card_v0, or
+            the saved game for crib play and Table Top for crib drill table-top.
         rules: a preset other than the environment's own, or a preset with changes:
             table_top_ship, four_hand[partners=False].
         players: how many play, by default the fewest the rules allow.
@@ -85,20 +84,24 @@ class TakesGame:
 
     def table_game(self, default: str = "six") -> TableGame:
         """Return the game that these settings name, the default where they name none."""
-        if (self.env, self.rules, self.players, self.episode) == (None,) * 4:
-            return table_game(default)
-        episode = self.episode or "game"
-        maker = env_module(self.env or "six_card_v0").maker
-        if maker.phase is not None:
-            raise ValueError(f"{maker.name} is one phase of a deal, for learners, and has no table: name six_card_v0")
-        rules = maker.find_rules(self.rules)
+        episode: str = self.episode or "game"
+        players: int | None = self.players
+        if (self.env, self.rules, self.players) == (None,) * 3:
+            kind = table_game(default)
+            episode, players, rules = self.episode or kind.episode, kind.players, Rules.preset(kind.rules)
+        else:
+            maker = env_module(self.env or "six_card_v0").maker
+            if maker.phase is not None:
+                why = "is one phase of a deal, for learners, and has no table: name six_card_v0"
+                raise ValueError(f"{maker.name} {why}")
+            rules = maker.find_rules(self.rules)
         same = [one for one in GAMES.values() if Rules.preset(one.rules) == rules]
         for game in same:
-            if game.episode == episode and self.players in (None, game.players):
+            if game.episode == episode and players in (None, game.players):
                 return game
         known = "; ".join(f"{one.rules}, {one.players} players, {one.episode}" for one in same or GAMES.values())
-        players = "" if self.players is None else f", {self.players} players"
-        raise ValueError(f"there is no table for {rules.name}{players}, {episode}: there are tables for {known}")
+        seats = "" if players is None else f", {players} players"
+        raise ValueError(f"there is no table for {rules.name}{seats}, {episode}: there are tables for {known}")
 
 
 FAMILIES: dict[str, TableFamily] = {

@@ -277,12 +277,12 @@ def run(settings: Settings) -> None:
         first, second = map(settings.trusted, (opponent, settings.second))
         watch(sit_down(kind, None, second, first, settings.seed), screen, kind.title)
         return
-    chosen = replace(chosen, game=kind.name, opponent=opponent)
+    saved, chosen = chosen.opponent, replace(chosen, game=kind.name, opponent=opponent)
     partner = None if settings.partner is None else settings.trusted(settings.partner)
     try:
         session = sit_down(kind, settings.seat, settings.trusted(opponent), partner, settings.seed)
     except ValueError as error:
-        if settings.opponent is None and opponent == chosen.opponent != Preferences().opponent:
+        if settings.opponent is None and opponent == saved != Preferences().opponent and partner is None:
             raise ValueError(f"{error}; the opponent {opponent} is saved in {preferences_file()}") from error
         raise
     if settings.keep and (problem := save_preferences(chosen)):

@@ -95,7 +95,7 @@ def _require_same(setup: Setup, out: Path) -> None:
     try:
         old = json.loads(path.read_text("utf-8"))
         why = differences(old, identity)
-    except (ValueError, AttributeError):
+    except (ValueError, TypeError, AttributeError):
         raise ValueError(f"{path} cannot be read: choose another --out, or remove it") from None
     if why:
         raise ValueError(f"{out} holds other data: {why}. Choose another --out, or remove it")

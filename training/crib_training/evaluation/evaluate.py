@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import numpy as np
 from crib_agents.adapters.agent_wrappers import Timed
@@ -28,6 +28,7 @@ from pydantic import Field
 
 from crib_env import settings as types
 from crib_env.envs.makers import EnvMaker
+from crib_env.errors import check_choice
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules
@@ -67,7 +68,7 @@ class Settings(NamesGame, TakesAgents):
         adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
             compiled, since those can play more games in the same time.
         duplicate: play both games of a pair with the same deals. Without it, every game has its own
-            deals, for opponents who must not see cards twice, and only adjusted figures are shown.
+            deals, for opponents that must not see cards twice, and games and points are adjusted.
         json: a file to write the result to as well.
         replay: a file to write one more game of the two to, to watch in a browser.
     """
@@ -112,6 +113,7 @@ def evaluate(
     games and narrower; without ``duplicate`` they are always there. With ``forfeits`` a failure
     costs an agent the game; else it is raised.
     """
+    check_choice("adjust", adjust, get_args(Adjust))
     rules = maker.find_rules(rules)
     n_sides = sides_of(rules, players)
     if n_sides > 2 and not duplicate:
