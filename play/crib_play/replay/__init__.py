@@ -100,6 +100,7 @@ def replay_page(session: Session, title: str, *, opinions: bool = True, seats: S
         "title": title,
         "names": called,
         "sides": side_names(session),
+        "judge": session.family.judge,
         "sideOf": session.game.sides,
         "eyes": [{"label": one.label, "seats": one.seats} for one in eyes],
         "turns": [_turn(session, i, opinion, known) for i, opinion in enumerate(judged)],

@@ -80,4 +80,4 @@ class TableFamily:
     read: Callable[[str, View], tuple[int, ...]]  # the actions named by typed text
     ask: Callable[[View], str]  # what to type, in a few words
     how: str  # and in full
-    judge: str = "expert"  # the agent whose values hints, costs and reviews show; the terminal names it
+    judge: str = "expert"  # the agent whose values hints, costs and reviews show

@@ -121,6 +121,7 @@ def table_payload(table: Table, seat: int, since: int | None = None, key: str = 
         "sides": side_names(session, seat, stored.people),
         "people": session.people,
         "practice": session.practice(seat),
+        "judge": session.family.judge,
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "cut": session.cut if n == 0 or known == 0 else None,
         "opening": [vars(call) for call in session.opening],

@@ -70,10 +70,10 @@ function think() {
   if (!turn.options) return;
   const best = turn.options[0][2];
   if (turn.loss < COSTLY / 10) {
-    at("verdict").append(made("span", turn.options.length > 1 ? "as the expert would" : "the only choice", "good"));
+    at("verdict").append(made("span", turn.options.length > 1 ? "as " + data.judge + " would" : "the only choice", "good"));
   } else {
     at("verdict").append(made("span", "that cost " + amount(turn.loss) + (data.inPoints ? " points" : ""), "cost"),
-      "; the expert would " + turn.options[0][0]);
+      "; " + data.judge + " would " + turn.options[0][0]);
   }
   const likely = turn.options.some((option) => option[3] !== null);
   const valued = turn.options.some((option) => option[4] !== null);
@@ -92,7 +92,7 @@ function think() {
   at("options").hidden = false;
 }
 
-// The chance of side 0, as the expert sees it with what the seat to move knows: of two sides either
+// The chance of side 0, as the judge sees it with what the seat to move knows: of two sides either
 // seat's tells it, of more only those of its own seats.
 const chanceOfFirst = (turn) => turn.chance == null ? null : data.sideOf[turn.seat] === 0 ? turn.chance :
   data.sides.length === 2 ? 1 - turn.chance : null;
@@ -121,7 +121,7 @@ function graph() {
     }
   });
   at("graph").innerHTML = parts.join("") + `<path class="now" id="here"/>`;
-  at("legend").append("of ", made("span", data.sides[0], "good"), " in %, as the expert sees it with what the " +
+  at("legend").append("of ", made("span", data.sides[0], "good"), " in %, as " + data.judge + " sees it with what the " +
     "seat to move knows; dots are choices that cost 2\u00a0% or more");
 }
 

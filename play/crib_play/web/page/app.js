@@ -42,7 +42,7 @@ function Tools() {
   const set = (name) => () => choose({ [name]: !settings[name] });
   return html`<nav aria-label="Table" id="tools">
     <${Tool} id="hint" name="h" text=${table.asking ?? "Hint"} disabled=${!able} onClick=${() => advise("hint")} />
-    <${Tool} id="best" name="b" text="Expert" disabled=${!able} onClick=${() => advise("best")} />
+    <${Tool} id="best" name="b" text="Best" disabled=${!able} onClick=${() => advise("best")} />
     <${Tool} id="undo" name="u" text="Undo" disabled=${busy || !table.answer.practice || !table.answer.turns} onClick=${undo} />
     <button type="button" onClick=${rules}>Rules</button>
     <details id="more"><summary>More</summary><div class="menu">
@@ -346,7 +346,7 @@ async function catchUp() {
 
 async function finish() {
   const { answer } = table, mine = table;
-  table.review = "The expert is judging your decisions…";
+  table.review = `${answer.judge} is judging your decisions…`;
   paint();
   try {
     const review = await talk.review(answer.table);

@@ -27,17 +27,17 @@ function Panel({ title, close, children }) {
 }
 
 export function Advice({ table }) {
-  const { kind, choices, decision } = table.advice;
+  const { kind, choices, decision } = table.advice, { judge } = table.answer;
   const panel = (title, ...children) => html`<${Panel} title=${title} close=${table.silent}>${children}<//>`;
   if (kind === "hint") return panel("Hint", html`<p>${choices[0].text} (${choices[0].why})</p>`);
   if (kind === "best") {
     const best = choices[0].win;
-    return panel("Expert", html`<ol>${choices.map((choice) => html`<li><span>${percent(choice.win)}</span><span>${choice.text}</span>
+    return panel(`By ${judge}`, html`<ol>${choices.map((choice) => html`<li><span>${percent(choice.win)}</span><span>${choice.text}</span>
       <small>${choice.win < best ? `${choice.why}; costs ${percent(best - choice.win)}` : choice.why}</small></li>`)}</ol>`);
   }
   return panel("Coach", decision.loss > 0
     ? html`<p>That cost <span class="cost">${percent(decision.loss)}</span>: better to ${decision.best} (${decision.why}).</p>`
-    : html`<p>The expert would have done the same.</p>`);
+    : html`<p>${judge} would have done the same.</p>`);
 }
 
 // The links for seats that are free; they go when the seats are taken.
@@ -73,7 +73,7 @@ export function End({ table, page }) {
   const left = answer.resigned === null ? "" : answer.resigned === sight.seat ? "; you resigned" : `; ${answer.names[answer.resigned]} resigned`;
   return html`<dialog id="end" aria-labelledby="end-title" ref=${modal} onClose=${table.closeEnd}>
     <h2 id="end-title">${`You have ${answer.winner === mine ? "won" : "lost"}, ${[scores[mine], ...others].join(" to ")}${what}${left}${undone}`}</h2>
-    <div id="review" tabindex="0" role="region" aria-label="Your decisions">${typeof review === "string" ? html`<p role="status">${review}</p>` : html`<${Costs} review=${review} replay=${talk.replay(answer.table)} />`}</div>
+    <div id="review" tabindex="0" role="region" aria-label="Your decisions">${typeof review === "string" ? html`<p role="status">${review}</p>` : html`<${Costs} review=${review} replay=${talk.replay(answer.table)} judge=${answer.judge} />`}</div>
     ${table.muggins.counts ? html`<p id="counted">You counted ${table.muggins.right} of ${table.muggins.counts} right; ${table.muggins.claimed} claimed by muggins, which the score leaves out.</p>` : null}
     <p class="row"><button class="main" type="button" id="once-more" onClick=${page.again}>Play again</button>
       <a class="button" id="replay" href=${talk.replay(answer.table)} target="_blank">Replay</a>
@@ -81,8 +81,8 @@ export function End({ table, page }) {
       <a class="button" href="/">Other game</a></p></dialog>`;
 }
 
-function Costs({ review, replay }) {
-  return html`<h3>The cost of your decisions, by the expert's judgement</h3>
+function Costs({ review, replay, judge }) {
+  return html`<h3>The cost of your decisions, by the judgement of ${judge}</h3>
     <table class="review"><thead><tr>${["Decision", "Number", "Mean cost"].map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
       <tbody>${review.phases.map((one) => html`<tr><td>${one.phase}</td><td class="n">${one.decisions}</td><td class="n">${percent(one.loss)}</td></tr>`)}</tbody></table>
     ${review.worst.length ? html`<h3>The costliest decisions</h3><ol>${review.worst.map((one) => html`<li>
