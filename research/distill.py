@@ -30,6 +30,7 @@ from torch import nn
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Views
+from crib_env.rules import TwoHandRules
 
 EMA_RATE = 0.002
 TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
@@ -38,7 +39,7 @@ TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
 def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: bool = False) -> Views:
     """Return the views with a choice of the pegging of some deals."""
     student = MonteCarloAgent([weights])
-    games = GameBatch(weights.trained_rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
+    games = GameBatch(weights.rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
     games.reset()
     for _ in range(4):
         games.ask(student, np.arange(deals), rng)
@@ -70,8 +71,8 @@ class Student:
         torch.manual_seed(seed)
         torch.set_num_threads(1)
         weights = Weights.load(file)
-        if weights.family != "two_hand":
-            raise SystemExit(f"{file} is of {weights.rules}: only two-hand games have a teacher")
+        if not isinstance(weights.rules, TwoHandRules):
+            raise SystemExit(f"{file} is of {weights.rules.name}: only two-hand games have a teacher")
         self.net = net_of(weights)
         self.nets = AveragedNets(self.net, learning_rate, EMA_RATE)
         self.weights = replace(weights, made_by=f"{weights.made_by}, then python -m research.{command} --seed {seed}")

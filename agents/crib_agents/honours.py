@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -76,13 +76,15 @@ def fields_of(rules: Rules) -> dict[str, Any]:
     return fields
 
 
-def read_rules(family: object, name: object, fields: Any) -> Rules:
-    """Return the rules that the header of a file states."""
+def read_rules(family: object, name: object, fields: Any, needs: Iterable[str] = ()) -> Rules:
+    """Return the rules that the header of a file states; it must state the fields ``needs``."""
     kinds = {rules.family: type(rules) for rules in PRESETS.values()}
     if not isinstance(family, str) or family not in kinds:
         raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")
     if not isinstance(name, str) or not isinstance(fields, dict):
         raise ValueError(f"expected the name of the rules and their fields, found {shown(name)} and {shown(fields)}")
+    if missing := [need for need in needs if need not in fields]:
+        raise ValueError(f"its header lacks {missing[0]!r} of the rules {shown(name)}")
     try:
         return kinds[family](**{**fields, "name": name})
     except (TypeError, ValueError) as error:  # a field that the family does not have, or its value

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from crib_agents.equilibrium.strategy import Solved
 from crib_agents.files import write_whole
-from crib_agents.honours import fields_of
 from crib_training.command_line import start
 from crib_training.loading import find_game
 from crib_training.outputs import claimed, command, peak_memory
@@ -81,7 +80,7 @@ def solve(settings: Settings, rules: TwoHandRules) -> None:
     about = {"iterations": solver.iteration, "measured": {"iterations": solver.iteration, **asdict(gap)}}
     unset = [name for name, value in asdict(settings).items() if value is None]
     made_by = command("python -m research.solve", settings, ("out", "progress", *unset))
-    solved = Solved(rules.name, fields_of(rules), solver.strategy(), about, made_by)
+    solved = Solved(rules, solver.strategy(), about, made_by)
     write_whole(settings.out / STRATEGY, solved.to_bytes())
     print(f"wrote {settings.out}/{STRATEGY}; {peak_memory()}")
 

@@ -133,7 +133,7 @@ READ = ("count", "cards", "passed", "dealer", "pegging", "hand_ranks", "discarde
 
 @every_game
 def test_learned_values_follow_from_observation_and_row(preset: str) -> None:
-    weights = drawn_weights(PRESETS[preset], PRESETS[preset].players)
+    weights = drawn_weights(PRESETS[preset])
     layout, views = observation_layout(f"{preset}_v0", features=True), views_of(preset, 12)
     found = MonteCarloAgent([weights]).action_values(views)
     for view, observation, values in zip(views, encode(views, True)[0], found, strict=True):

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from crib_agents.files import HEADER
-from crib_agents.honours import fields_of
 from crib_agents.learned.weights import Weights, find_learned
 from crib_agents.policy_net import Layers, PolicyNetAgent, header
 from safetensors.numpy import load_file, save_file
@@ -27,7 +26,7 @@ TWO_HAND = find_family("two_hand")
 HIDDEN = 3
 
 
-def drawn_weights(rules: Rules, players: int = 2, seed: int = 1) -> Weights:
+def drawn_weights(rules: Rules, seed: int = 1) -> Weights:
     rng = np.random.default_rng(seed)
     nets = {}
     for name, net in find_learned(rules.family).nets.items():
@@ -39,7 +38,7 @@ def drawn_weights(rules: Rules, players: int = 2, seed: int = 1) -> Weights:
     tables = {
         name: rng.normal(size=shape).astype(np.float32) for name, shape in find_learned(rules.family).tables.items()
     }
-    return Weights(rules.family, rules.name, fields_of(rules), players, nets, "a test", tables)
+    return Weights(rules, nets, "a test", tables)
 
 
 def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> Layers:

@@ -378,7 +378,7 @@ class Equilibrium(CompiledAgent):
     @property
     def known_rules(self) -> tuple[Rules, ...]:
         """The rules that its strategies are for."""
-        return tuple(one.solved_rules for one in self.solved)
+        return tuple(one.rules for one in self.solved)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Leave out the parts that every process has or can make."""

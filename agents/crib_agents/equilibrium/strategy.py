@@ -18,12 +18,12 @@ import numpy as np
 from crib_agents.equilibrium.classes import Classes, hand_classes
 from crib_agents.equilibrium.public_tree import PublicTree, public_tree
 from crib_agents.files import check_format, compress, inflate, reading, shown, to_bytes
-from crib_agents.honours import read_rules
+from crib_agents.honours import fields_of, read_rules
 from crib_agents.learned.two_hand import FAMILY
 from crib_env.arrays import Array, Bytes, Floats
 from crib_env.engine.jit import kernel
 from crib_env.engine.ranks import RANKS, WHOLE_DECK
-from crib_env.rules import Rules, TwoHandRules
+from crib_env.rules import TwoHandRules
 
 WHOLE = 255.0
 
@@ -78,21 +78,15 @@ FIELDS = FAMILY.fields
 class Solved:
     """A strategy and where it comes from."""
 
-    rules: str  # the name of the rules
-    rules_fields: Mapping[str, Any]  # their values
+    rules: TwoHandRules
     strategy: Strategy  # of both seats
     # how it was solved: iterations, and measured bounds on its exploitability
     about: Mapping[str, Any]
     made_by: str = ""  # the command
 
-    @cached_property
-    def solved_rules(self) -> Rules:
-        """The rules that the strategy is for."""
-        return read_rules(TwoHandRules.family, self.rules, dict(self.rules_fields))
-
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""
-        return FAMILY.key(self.rules_fields)
+        return FAMILY.key(self.rules)
 
     def to_bytes(self) -> bytes:
         """Return the file."""
@@ -113,8 +107,8 @@ class Solved:
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            "rules": self.rules,
-            "rules_fields": dict(self.rules_fields),
+            "rules": self.rules.name,
+            "rules_fields": fields_of(self.rules),
             "shapes": {"discard": list(strategy.discard.shape), "pegging": list(strategy.play.shape)},
             "about": dict(self.about),
             "made_by": self.made_by,
@@ -137,11 +131,8 @@ class Solved:
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Solved:
         """Return the strategy of a file's header and tables."""
         check_format(about, FORMAT, FORMAT_VERSION)
-        fields: Any = about.get("rules_fields")
-        rules = read_rules(TwoHandRules.family, about.get("rules"), fields)
+        rules = read_rules(TwoHandRules.family, about.get("rules"), about.get("rules_fields"), FIELDS)
         assert isinstance(rules, TwoHandRules)
-        if missing := [field for field in FIELDS if field not in fields]:
-            raise ValueError(f"its header lacks {missing[0]!r}")
         if not isinstance(about.get("about", {}), dict):
             raise ValueError(f"its header must say how it was solved, found {shown(about.get('about'))}")
         size = public_tree(rules.dealt - 2, rules.single_count).size
@@ -165,7 +156,7 @@ class Solved:
                 raise ValueError(f"the table {name!r}: {error}") from None
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
         strategy = Strategy(rules.dealt, rules.single_count, tables["discard"], tables["pegging"])
-        solved = cls(rules.name, fields, strategy, about.get("about", {}), str(about.get("made_by", "")))
+        solved = cls(rules, strategy, about.get("about", {}), str(about.get("made_by", "")))
         # Pickling sends the bytes read.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
         return solved

@@ -81,7 +81,7 @@ class MonteCarloAgent(CompiledAgent):
     @property
     def known_rules(self) -> tuple[Rules, ...]:
         """The rules that its weights are for; it plays by no other ones."""
-        return tuple(weights.trained_rules for weights in self.sets)
+        return tuple(weights.rules for weights in self.sets)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> MonteCarloAgent:

@@ -22,6 +22,7 @@ from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import kernel, plain
 from crib_env.engine.record import NONE
+from crib_env.rules import Rules
 
 LAYERS = 3
 WIDEST = 512  # numbers in a hidden layer, at most
@@ -195,15 +196,12 @@ class LearnedFamily:
     values: Callable[..., Any]
     # Shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    # ``knows(rules_fields)``: what else ``act`` knows of the rules, float64[K], after the tables.
-    knows: Callable[[Mapping[str, Any]], Doubles] | None = None
+    # ``knows(rules)``: what else ``act`` knows of the rules, float64[K], after the tables.
+    knows: Callable[[Any], Doubles] | None = None
 
-    def key(self, rules_fields: Mapping[str, Any]) -> int:
-        """Return the number by which kernels tell rules of these fields from others."""
+    def key(self, rules: Rules) -> int:
+        """Return the number by which kernels tell these rules from others."""
         view = np.zeros(1, dtype=find_family(self.name).view)
         for name in self.fields:
-            value = rules_fields.get(name)
-            if not isinstance(value, int):  # a bool is one
-                raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
-            view[name] = value
+            view[name] = getattr(rules, name)
         return int(plain(self.rules_key)(view[0]))

@@ -18,10 +18,8 @@ but takes a card that wins the game.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from math import floor
-from typing import Any
 
 import numpy as np
 
@@ -67,10 +65,9 @@ PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as ma
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
-def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
+def probabilities_of(rules: TwoHandRules) -> Doubles:
     """Return the judge's table for the games of some rules, float64[K]."""
-    heels = int(rules_fields.get("heels", TwoHandRules.heels))
-    return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]), heels)
+    return _probabilities(rules.dealt, rules.target, rules.heels)
 
 
 @lru_cache(maxsize=8)

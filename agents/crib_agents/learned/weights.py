@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.files import check_format, reading, shown, to_bytes, write_whole
-from crib_agents.honours import presets_of, read_rules
+from crib_agents.honours import fields_of, read_rules
 from crib_agents.learned import many_hand, table_top, two_hand
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, LearnedFamily, Net, flatten
 from crib_env.arrays import Array, Doubles, Floats
@@ -28,10 +27,7 @@ FORMAT_VERSION = 1
 class Weights:
     """The nets for one set of rules."""
 
-    family: str  # the family's name
-    rules: str  # the name of the rules
-    rules_fields: Mapping[str, Any]  # their values
-    players: int  # seats in a game
+    rules: Rules
     nets: Mapping[str, Layers]  # the layers of each net, by name; float32
     made_by: str = ""  # the command that made them
     # the numbers of each table, by name; float32
@@ -42,15 +38,13 @@ class Weights:
 
     def header(self) -> dict[str, Any]:
         """Return the header of the file."""
-        known = find_learned(self.family)
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            "family": self.family,
-            "rules": self.rules,
-            "rules_fields": dict(self.rules_fields),
-            "players": self.players,
-            "features": {name: _features(net) for name, net in known.nets.items()},
+            "family": self.rules.family,
+            "rules": self.rules.name,
+            "rules_fields": fields_of(self.rules),
+            "features": {name: _features(net) for name, net in self.known.nets.items()},
             "made_by": self.made_by,
             "temperature": self.temperature,
         }
@@ -84,46 +78,30 @@ class Weights:
                 raise ValueError(
                     f"expected the tensors {', '.join(sorted(names))}, found {', '.join(sorted(tensors)) or 'none'}"
                 )
-            fields: Any = about.get("rules_fields")
-            players = about.get("players")
-            rules = read_rules(known.name, about.get("rules"), fields)
-            seats = sorted({seats for preset in presets_of(known.name) for seats in preset.seating})
-            if type(players) is not int or players not in seats:
-                raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), found {shown(players)}")
+            rules = read_rules(known.name, about.get("rules"), about.get("rules_fields"), known.fields)
             nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
             numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
             temperature = about.get("temperature", 0.0)
             if type(temperature) not in (int, float) or not 0.0 <= temperature < math.inf:
                 raise ValueError(f"expected a temperature of 0 or more, found {shown(temperature)}")
-            made = cls(
-                known.name,
-                rules.name,
-                dict(fields),
-                players,
-                nets,
-                str(about.get("made_by")),
-                numbers,
-                float(temperature),
-            )
-            made.key()
-            return made
+            return cls(rules, nets, str(about.get("made_by")), numbers, float(temperature))
 
-    @cached_property
-    def trained_rules(self) -> Rules:
-        """The rules that the nets were trained under."""
-        return read_rules(self.family, self.rules, dict(self.rules_fields))
+    @property
+    def known(self) -> LearnedFamily:
+        """The family of its rules."""
+        return FAMILIES[self.rules.family]
 
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""
-        return find_learned(self.family).key({**self.rules_fields, "players": self.players})
+        return self.known.key(self.rules)
 
     def flat(self) -> Doubles:
         """Return nets, tables and further values as one array, which begins with their offsets."""
-        known = find_learned(self.family)
+        known = self.known
         parts = [flatten(self.nets[name]) for name in known.nets]
         parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]
         if known.knows is not None:
-            parts.append(known.knows(self.rules_fields))
+            parts.append(known.knows(self.rules))
         sizes = [len(part) for part in parts]
         places = len(parts) + np.cumsum([0, *sizes[:-1]])
         return np.concatenate([places.astype(np.float64), *parts])

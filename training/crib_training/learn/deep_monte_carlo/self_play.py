@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from crib_agents.honours import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.network import LearnedFamily
 from crib_agents.torch_nets import layers_of
@@ -76,8 +75,7 @@ class SelfPlay(ABC):
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets of the shape of ``nets`` as the agent ``learned`` reads them."""
         layers = {name: layers_of(net) for name, net in nets.named_children()}
-        fields = fields_of(self.rules)
-        return Weights(self.family.name, self.rules.name, fields, self.players, layers, made_by)
+        return Weights(self.rules, layers, made_by)
 
     def exploration(self, progress: float) -> tuple[float, float]:
         """Return the temperature of the softmax, and the share of uniform choices."""
