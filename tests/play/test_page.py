@@ -292,7 +292,7 @@ def test_page_plays_a_whole_game(browser: Browser, served: Served, game: str, si
     check_score(page, session)
     won = "won" if session.winner == 0 else "lost"
     assert page.locator("#end-title").inner_text() == f"You have {won}, {session.result(0)}"
-    expect(page.locator("#review")).to_contain_text("expert is judging your decisions")
+    expect(page.locator("#review")).to_contain_text("is judging your decisions")
     reviews[0].continue_()
     # The first review of a game compiles the expert.
     expect(page.locator("#review")).to_contain_text("The cost of your decisions", timeout=300_000)
