@@ -490,8 +490,8 @@ def test_page_survives_a_killed_server(browser: Browser, tmp_path: Path) -> None
     finally:
         server.kill()
         server.communicate()
-    cut = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
-    assert not [error for error in visitor.errors if not any(word in error for word in cut)]
+    # A request that the kill cuts off fails in one of several ways, by how far it came.
+    assert [error for error in visitor.errors if "net::ERR_" not in error] == []
 
 
 def test_page_button_shows_the_preparation_time(browser: Browser, served: Served) -> None:
