@@ -125,7 +125,7 @@ def page(name: str) -> str:
 
 
 def illegal_rewards(maker: EnvMaker) -> str:
-    """Return the table of what an illegal action pays that ends an episode, by reward."""
+    """Return the table of rewards for an illegal action that ends the episode."""
     rules, rewards = PRESETS[maker.rules], ["points", *maker.family.expected]
     rows = [
         [f'`"{name}"`', *(f"{maker.family.illegal_reward(rules, episode, one, None):,.0f}" for one in rewards)]

@@ -133,7 +133,7 @@ class EnvSpec:
 
     @property
     def seating(self) -> Mapping[int, tuple[int, ...]]:
-        """The side of each seat of its own game, by the number of players."""
+        """Side of each seat by the number of players, in its own game."""
         return PRESETS[self.rules].seating
 
     def find_rules(self, rules: str | Rules | None) -> Rules:

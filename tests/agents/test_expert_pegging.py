@@ -485,7 +485,7 @@ def first_cards(game: str, lanes: int) -> Lanes:
 
 @pytest.mark.parametrize("game", ["hoyle", "five_card"])
 def test_see_from_there_is_the_other_seats_view(game: str) -> None:
-    """All fields that belief reads, but for its own cards, as the engine has them."""
+    """The fields that belief reads equal the engine's, except its own cards."""
     table = first_cards(game, 40)
     lanes = table.running()
     views = table.views(lanes)

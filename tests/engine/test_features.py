@@ -279,7 +279,7 @@ def test_features_are_equal_in_all_forms_and_zero_after_the_end() -> None:
 def test_features_keyword_rejects_other_values_than_bool() -> None:
     with pytest.raises(ValueError, match="features must be True, False or None, got 'all'"):
         six_card_v0.vector_env(2, features="all")
-    with pytest.raises(ValueError, match=r"features must be .*, got 1"):
+    with pytest.raises(ValueError, match="features must be True, False or None, got 1"):
         six_card_v0.gym_env(features=1)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="features must be"):
         observation_layout("table_top_v0", "look")  # type: ignore[arg-type]

@@ -258,7 +258,7 @@ def test_ppo_resumes_only_in_its_own_folder(runs: Path, tmp_path: Path) -> None:
 
 
 def test_ppo_resume_counts_on_from_the_saved_model(tmp_path: Path) -> None:
-    """Not from the last measurement of the curve; the scale of the rewards goes on too."""
+    """It starts from the saved model, not the curve's last point, and keeps the reward scale."""
     few = small_ppo(tmp_path, env="table_top_v0", eval_pairs=2, num_evals=1)
 
     def run_of(settings: ppo.Settings) -> tuple[ppo.RunCallback, VecNormalize]:

@@ -18,7 +18,7 @@ from crib_env.errors import whole_number
 from crib_env.policy import Actions, Views, one_or_many
 from crib_env.rules import Rules, games_of
 
-DEEPEST = 4  # budget of the search at Table Top; `table_top.BUDGETS` has what each looks at
+DEEPEST = 4  # the highest budget at Table Top; `table_top.BUDGETS` has the settings of each
 
 # Each of these imports its search when it plays.
 

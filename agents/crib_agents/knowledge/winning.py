@@ -155,8 +155,8 @@ def after_hands(after: Doubles, deal: Outcomes) -> tuple[Doubles, Doubles]:
     to_make = np.arange(len(after))
     total = np.convolve(deal.dealer_hand, deal.crib)
     by_total, by_crib = (
-        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(probabilities))
-        for probabilities in (total, deal.crib)
+        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(chances))
+        for chances in (total, deal.crib)
     )
     pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
     before_crib = np.asarray(by_crib).copy()

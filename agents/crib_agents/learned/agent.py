@@ -16,7 +16,7 @@ from numba import float64, void
 
 from crib_agents.data.tables import FOLDER
 from crib_agents.files import name_of
-from crib_agents.honours import FOR_POINTS
+from crib_agents.honours import FOR_POINTS, group_rows
 from crib_agents.learned import two_hand
 from crib_agents.learned.network import join, offset_of_rules
 from crib_agents.learned.weights import FAMILIES, Weights
@@ -167,7 +167,9 @@ class MixedAgent(MonteCarloAgent):
         values = self.action_values(views)
         of_rules = {one.key(): one.temperature for one in reversed(self.sets)}  # the first, as kernels take
         key = plain(two_hand.FAMILY.rules_key)
-        temperatures = np.array([of_rules[int(key(view))] for view in views]).reshape(-1, 1)
+        temperatures = np.empty((len(views), 1))
+        for _, rows in group_rows(np.stack([views[name] for name in two_hand.FAMILY.fields], axis=1)):
+            temperatures[rows] = of_rules[int(key(views[rows[0]]))]
         below = values - np.nanmax(values, axis=1, keepdims=True)
         odds = np.nan_to_num(np.exp(below / temperatures), nan=0.0)
         found: Doubles = odds / odds.sum(axis=1, keepdims=True)

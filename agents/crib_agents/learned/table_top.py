@@ -3,7 +3,7 @@
 The value of a line is its points so far plus the network's prediction of later points; a full line
 has only its points. The value of a card on a cell is its gain in its own side's line, less its gain
 in the other side's. The value of a card in the crib is its gain for the side that counts the crib,
-including that the side owes one card less. The agent plays for points and ignores the score.
+and the side then owes the crib one card less. The agent plays for points and ignores the score.
 
 The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
 and of the line. So the first layer adds up common inputs only once. Those of a line are the

@@ -71,10 +71,11 @@ def write_replay(
     word = format_rules(rules)
     game = TableGame(word, f"{word}, a {episode}, seed {seed}", word, len(sides), episode)
     session = Session.begin(game, [agents[min(side, len(agents) - 1)] for side in sides], seed)
-    try:
-        choices(session.game.view(session.seat))
-    except ValueError:
-        opinions = False
+    if opinions:
+        try:
+            choices(session.game.view(session.seat))
+        except ValueError:
+            opinions = False
     session.go_on()
     write_whole(Path(path), replay_page(session, game.title, opinions=opinions).encode())
 

@@ -28,8 +28,10 @@ def plays(name: str, game: TableGame) -> bool:
     to the agent itself.
     """
     families, rules = _declared(name), Rules.preset(game.rules)
-    if families is None or game.family.name not in families:
-        return families is None
+    if families is None:
+        return True
+    if game.family.name not in families:
+        return False
     if rules in PRESETS.values():
         return True
     try:
