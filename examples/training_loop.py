@@ -74,16 +74,10 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
         wandb.init(project="crib", config=asdict(settings), sync_tensorboard=True)
     writer = SummaryWriter(settings.out)
     module = env_module(settings.env)
+    games, rollout, opponent = settings.num_envs, settings.rollout, settings.opponent
     envs = module.torch_env(
-        settings.num_envs,
-        opponent=settings.opponent,
-        episode="deal",
-        reward=settings.reward,
-        features=True,
-        suits=settings.suits,
+        games, opponent=opponent, episode="deal", reward=settings.reward, features=True, suits=settings.suits
     )
-    games, rollout = settings.num_envs, settings.rollout
-
     observation, info = envs.reset(seed=settings.seed)
     size, actions = observation.shape[1], info["action_mask"].shape[1]
     net = CardNet(observation_layout(settings.env, features=True), settings.hidden)
@@ -146,33 +140,24 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
                 optimizer.step()
 
         steps = update * games * rollout
-        per_deal = float(rewards.sum() / dones.sum().clamp_min(1))
-        for name, scalar in (
-            ("points_per_deal", per_deal),
-            ("entropy", entropy.item()),
-            ("value_loss", value_loss.item()),
-        ):
-            writer.add_scalar(f"train/{name}", scalar, steps)
+        writer.add_scalar("train/points_per_deal", float(rewards.sum() / dones.sum().clamp_min(1)), steps)
+        writer.add_scalar("train/entropy", entropy.item(), steps)
+        writer.add_scalar("train/value_loss", value_loss.item(), steps)
         if update % settings.eval_every and update < updates:
             continue
         torch.save(net.state_dict(), settings.out / "net.pt")  # before anything can go wrong
-        result = evaluate(
-            module.maker,
-            envs.rules,
-            agent("loop", False),
-            settings.opponent,
-            settings.eval_pairs,
-            seed=settings.seed,
-            games=False,
-        )
-        strength, spread = result["margin_per_deal"]["mean"], result["margin_per_deal"]["ci95"]
+        learned = agent("loop", False)
+        margin = evaluate(
+            module.maker, envs.rules, learned, opponent, settings.eval_pairs, seed=settings.seed, games=False
+        )["margin_per_deal"]
+        strength = float(margin["mean"])
         writer.add_scalar("eval/margin_per_deal", strength, steps)
-        print(f"{steps:>9,} steps  {strength:+.2f} ± {spread:.2f} points per deal more")
+        print(f"{steps:>9,} steps  {strength:+.2f} ± {margin['ci95']:.2f} points per deal more")
         if report is not None:
             report(steps, strength)
         if settings.past_selves:
             pool.add(agent(f"update {update}", True))
-            envs.set_opponent([(settings.opponent, 1.0), *pool.sample(settings.past_selves)])
+            envs.set_opponent([(opponent, 1.0), *pool.sample(settings.past_selves)])
 
     to_onnx(agent("loop", False), settings.out / "policy.onnx")
     writer.close()

@@ -116,17 +116,9 @@ def main(
         sampled += int(found.get("num_env_steps_sampled", 0))
         mean = found.get("episode_return_mean", 0.0)
         print(f"{sampled:>9,} steps  {mean:+.2f} points per deal more")
-    cpu, net = time.process_time(), learner.get_module().net
+    cpu, agent = time.process_time(), from_torch(learner.get_module().net, features=True, suits="canonical")
     learner.stop()
-    won = evaluate(
-        six_card_v0.maker,
-        "hoyle",
-        from_torch(net, features=True, suits="canonical"),
-        OPTIONS["opponent"],
-        pairs,
-        seed,
-        adjust="never",
-    )["won"]
+    won = evaluate(six_card_v0.maker, "hoyle", agent, OPTIONS["opponent"], pairs, seed, adjust="never")["won"]
     print(f"{cpu:.0f} CPU seconds, {won['mean']:.1%} ± {won['ci95']:.1%} of games won")
     return float(won["mean"])
 

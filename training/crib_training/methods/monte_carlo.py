@@ -4,9 +4,9 @@
     crib train monte_carlo --policy-temperature 0.08 --env five_card_v0 --out runs/mixed
 
 The learning is that of `crib train deep_monte_carlo` (`deep_monte_carlo`), with the networks, the
-budget and the curve of the other baselines; with `--all-cards` that of `pegging_tree` in the
-pegging. The measured agent takes the choice of the highest value, or draws by the softmax of the
-values, as in self-play. Its files do not store ``--suits ranks``: measure such networks by
+budget and the curve of the benchmark's other methods; with `--all-cards` that of `pegging_tree` in
+the pegging. The measured agent takes the choice of the highest value, or draws by the softmax of
+the values, as in self-play. Its files do not store ``--suits ranks``: measure such networks by
 ``crib exploit policy.safetensors --suits ranks``.
 """
 
