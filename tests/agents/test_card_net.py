@@ -147,8 +147,9 @@ def test_card_net_learns_in_mixed_precision(name: str, dtype: torch.dtype) -> No
 
 
 def test_card_net_without_features_says_where_to_ask_for_them() -> None:
-    with pytest.raises(ValueError, match="give observation_layout, the environment and from_torch"):
-        CardNet(observation_layout("six_card_v0"))
+    for name in GAMES:
+        with pytest.raises(ValueError, match="give observation_layout, the environment and from_torch"):
+            CardNet(observation_layout(name))
     net, (observations, _) = drawn_net("six_card_v0"), observed("six_card_v0")
     for wrong in (observations[:, :425], observations[0]):
         with pytest.raises(ValueError, match=r"of shape \[B, 1160\], got .*425.*|got \[1160\]: "):

@@ -215,6 +215,7 @@ def test_layout_names_every_slice_and_space_has_its_bounds(name: str) -> None:
     plain = observation_layout(name)
     layout = observation_layout(name, features=True)
     assert list(layout)[: len(plain)] == list(plain)
+    assert layout["rows"].start == sum(part.stop - part.start for part in [*layout.values()][:-1])  # no name twice
     assert layout["rows"].stop - layout["rows"].start == np.prod(layout.rows)
     env = maker.vector_env(64, opponent="greedy", features=True)
     space, rng = env.single_observation_space, np.random.default_rng(1)

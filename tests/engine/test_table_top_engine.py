@@ -603,7 +603,7 @@ def test_observation_holds_round_card_crib_and_table_each_turn(players: int, pre
             owed = [game.owed[(seat + i) % players] for i in range(players)]
             assert view["owed"].tolist() == owed + [0] * (4 - players)
             assert ones(encode.AT.owed, 8) == [2 * i + k for i, n in enumerate(owed) for k in range(n)]
-            assert ones(encode.AT.rows, 1) == [0] * (seat % 2 == 0)
+            assert ones(encode.AT.scores_rows, 1) == [0] * (seat % 2 == 0)
             assert ones(encode.AT.four, 1) == [0] * (players == 4)
             assert int(view["my_crib"]) == (seat % 2 == game.dealer % 2)
         if turn < TURNS:

@@ -40,7 +40,7 @@ LAYOUT: Layout = (
     Slice("owed", SEATS * 2, "for each seat, likewise, cards it still owes the crib as a thermometer"),
     Slice("need", NEED, "points my side still needs: a thermometer of tens, then the units one-hot"),
     Slice("other_need", NEED, "points the other side still needs, likewise"),
-    Slice("rows", 1, "my side scores the rows (0: the columns)"),
+    Slice("scores_rows", 1, "my side scores the rows (0: the columns)"),
     Slice("four", 1, "four players (0: two)"),
 )
 
@@ -109,7 +109,7 @@ def encode(v, obs):
     # A side past the target plays on only at a tie (T9), so both then need nothing.
     encode_need(obs, AT.need, max(0, v["target"] - v["scores"][0]))
     encode_need(obs, AT.other_need, max(0, v["target"] - v["scores"][1]))
-    obs[AT.rows] = v["scores_rows"]
+    obs[AT.scores_rows] = v["scores_rows"]
     obs[AT.four] = 1 if v["players"] == SEATS else 0
 
 
