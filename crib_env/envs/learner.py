@@ -66,7 +66,7 @@ class LearnerBatch:
         self.games = GameBatch(config.rules, n, players=config.players, episode=config.episode, family=family)
         self.states = self.games.states
         self.sides = sides = self.games.sides
-        self.opponents = Opponents(n, self._members(config.opponent))
+        self.opponents = Opponents(n, self.members(config.opponent))
         self.autoreset = autoreset
         self.points = config.reward != "win"
         self.keeps_events = keeps_events
@@ -239,12 +239,12 @@ class LearnerBatch:
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way."""
         chosen = self.lanes if games is None else self._chosen(games)
-        self.opponents.put(self._members(opponent), chosen)
+        self.opponents.put(self.members(opponent), chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing
         self._bind()
 
-    def _members(self, given: OpponentSpec) -> list[Member]:
+    def members(self, given: OpponentSpec) -> list[Member]:
         """Return opponents that play by the rules of these games, in compiled code if they can."""
         members = parse_opponents(given)
         for member in members:

@@ -172,8 +172,10 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             return
         if len(values) != self.num_envs:
             raise ValueError(f"values must be one or {self.num_envs}, one a game, got {values!r}")
+        for value in values:
+            self.batch.members(value)  # or raise an error, before any is set
         for lane, value in enumerate(values):
-            self._set_by_name(name, value, [lane])
+            self.set_opponent(value, [lane])
 
     @property
     def spec(self) -> EnvSpec | None:
