@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from crib_env.errors import check_choice, nearest, whole_number
+from crib_env.errors import check_choice, is_whole, nearest, whole_number
 
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
@@ -80,7 +80,7 @@ class Rules:
         """
         if players is None:
             return next(iter(self.seating.values()))
-        if isinstance(players, bool) or players not in self.seating:
+        if not is_whole(players) or players not in self.seating:
             choices = " or ".join(map(str, self.seating))
             raise ValueError(f"a game by rules={self.name!r} has {choices} players, got players={players!r}")
         return self.seating[players]
