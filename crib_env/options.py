@@ -65,11 +65,12 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
 
 
 def _is_list(given: object) -> bool:
-    return isinstance(given, Sequence) or (isinstance(given, np.ndarray) and given.ndim > 0)
+    text = isinstance(given, (str, bytes))
+    return (isinstance(given, Sequence) and not text) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
 
 def _decks(decks: Any) -> npt.NDArray[np.int64]:
-    if isinstance(decks, (str, bytes)) or not _is_list(decks):
+    if not _is_list(decks):
         raise ValueError(f"option 'decks' must be a sequence of decks, got {decks!r}")
     rows = []
     for i, deck in enumerate(decks):

@@ -466,16 +466,9 @@ def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     """Return an environment's arguments: name, values, default, meaning, forms that take it."""
     rows = []
     for one in fields(EnvConfig):
-        if one.name == "phase_policy" and spec.phase is not None:
-            rows.append(
-                (
-                    spec.phase.name,
-                    "a name, an agent, a function of a view",
-                    coded([spec.phase.default]),
-                    spec.phase.meaning,
-                    "all",
-                )
-            )
+        if one.name == "phase_policy" and (phase := spec.phase) is not None:
+            values = "a name, an agent, a function of a view"
+            rows.append((phase.name, values, coded([phase.default]), phase.meaning, "all"))
         if one.name not in KEYWORDS:
             continue
         about = KEYWORDS[one.name]
