@@ -254,6 +254,8 @@ class GameBatch:
         if len(ended):
             raise EpisodeOverError(f"game {games[ended[0]]} has no running episode: call reset()")
         if not self._checked.get(agent):
+            if not isinstance(agent, Agent):
+                raise TypeError(f"an agent has a name and act(views, rng), got {agent!r}: find_agent makes one")
             refuse_rules(agent, self.rules, self.episode)
             self._checked.put(agent, True)
         actions = ask_agent(agent, self.views(games), rng)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from crib_env.errors import is_whole
+
 RANKS = "A23456789TJQK"
 SUITS = "CDHS"
 SYMBOLS = "♣♦♥♠"
@@ -54,14 +56,14 @@ def format_card(card: int) -> str:
     Raises:
         ValueError: the id is not in 0..51.
     """
-    if not 0 <= card < DECK_SIZE:
+    if not is_whole(card) or not 0 <= card < DECK_SIZE:
         raise ValueError(f"{card!r} is not a card id: ids are 0 to 51")
     return RANKS[card >> 2] + SUITS[card & 3]
 
 
 def parse_cards(text: str) -> list[int]:
     """Return the ids of cards separated by spaces: ``parse_cards("5H JS")``."""
-    return [parse_card(word) for word in text.split()]
+    return [parse_card(word) for word in (text.split() if hasattr(text, "split") else [text])]
 
 
 def format_cards(cards: Iterable[int]) -> str:

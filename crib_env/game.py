@@ -31,7 +31,7 @@ from crib_env.engine.family import Family, episode_name, find_family
 from crib_env.engine.record import LOG_SIZE, NO_DECKS, NONE, count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.errors import EpisodeOverError, IllegalActionError, check_choice
+from crib_env.errors import EpisodeOverError, IllegalActionError, check_choice, is_whole
 from crib_env.events import Event, read_log
 from crib_env.notation import Position, canonical, format_state, parse_state
 from crib_env.options import ResetOptions, check_seed, forget_for_last, read_options, set_scores
@@ -247,7 +247,7 @@ class Game:
         Raises:
             ValueError: no such seat.
         """
-        if seat not in range(self.players):
+        if not is_whole(seat) or seat not in range(self.players):
             raise ValueError(f"seat must be from 0 to {self.players - 1}, got {seat!r}")
         obs, mask = self.obs.copy(), self.mask.copy()  # overwritten
         observe = entries_of(self.family).observe.unchecked

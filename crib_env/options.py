@@ -15,7 +15,7 @@ from crib_env.errors import is_whole
 from crib_env.render.words import in_words
 
 NAMES = ("decks", "dealer", "scores")
-# PettingZoo's api_test passes this key to any environment to see that options are taken.
+# PettingZoo's api_test passes this key, with a number, to see that options are taken.
 IGNORED = "options"
 
 
@@ -44,7 +44,7 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
     if not isinstance(options, Mapping):  # OmegaConf's is no dict
         raise ValueError(f"options must be a dict, got {options!r}")
     for name in options:
-        if name not in NAMES and name != IGNORED:
+        if name not in NAMES and (name != IGNORED or isinstance(options[name], Mapping)):
             raise ValueError(f"there is no option {name!r}: the options are {', '.join(NAMES)}")
     given: dict[str, Any] = {}
     if options.get("decks") is not None:
@@ -56,11 +56,7 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
         given["dealer"] = int(dealer)
     if options.get("scores") is not None:
         scores, n = options["scores"], count_sides(sides)
-        if (
-            not isinstance(scores, (Sequence, np.ndarray))
-            or len(scores) != n
-            or not all(is_whole(x) and 0 <= x < target for x in scores)
-        ):
+        if not _is_list(scores) or len(scores) != n or not all(is_whole(x) and 0 <= x < target for x in scores):
             raise ValueError(
                 f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, got {scores!r}"
             )
@@ -68,8 +64,13 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
     return ResetOptions(**given)
 
 
+def _is_list(given: object) -> bool:
+    text = isinstance(given, (str, bytes))
+    return (isinstance(given, Sequence) and not text) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
 def _decks(decks: Any) -> npt.NDArray[np.int64]:
-    if isinstance(decks, (str, bytes)) or not hasattr(decks, "__len__"):
+    if not _is_list(decks):
         raise ValueError(f"option 'decks' must be a sequence of decks, got {decks!r}")
     rows = []
     for i, deck in enumerate(decks):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
@@ -93,21 +94,10 @@ def _register(name: str, module: str, gym_name: str) -> None:
         return
     # The environments check order and actions themselves; Gymnasium's wrappers would take several
     # times as long as a step.
-    gymnasium.register(
-        id=f"{package}/{gym_name}",
-        entry_point=f"{module}:gym_env",
-        vector_entry_point=f"{module}:vector_env",
-        order_enforce=False,
-        disable_env_checker=True,
-    )
+    register = partial(gymnasium.register, order_enforce=False, disable_env_checker=True)
+    register(f"{package}/{gym_name}", f"{module}:gym_env", vector_entry_point=f"{module}:vector_env")
     text = {"environment": name}
-    gymnasium.register(
-        id=f"{package}/{text_name(gym_name)}",
-        entry_point="crib_env.envs.text:text_env",
-        kwargs=text,
-        order_enforce=False,
-        disable_env_checker=True,
-    )
+    register(f"{package}/{text_name(gym_name)}", "crib_env.envs.text:text_env", kwargs=text)
     if hasattr(pettingzoo, "register"):  # there is none before PettingZoo 1.27
         pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")
         in_words = f"{package}/{text_name(name)}"

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from crib_env.errors import check_choice, nearest, whole_number
+from crib_env.errors import check_choice, is_whole, nearest, whole_number
 
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
@@ -80,7 +80,7 @@ class Rules:
         """
         if players is None:
             return next(iter(self.seating.values()))
-        if isinstance(players, bool) or players not in self.seating:
+        if not is_whole(players) or players not in self.seating:
             choices = " or ".join(map(str, self.seating))
             raise ValueError(f"a game by rules={self.name!r} has {choices} players, got players={players!r}")
         return self.seating[players]
@@ -209,17 +209,10 @@ class TwoHandRules(HandRules):
         "rules='five_card[match_target=7]'; every game counts 1 there, unless you set "
         "skunk_points and skunk_margin, double_skunk_points and double_skunk_margin"
     )
-    match_only: ClassVar[frozenset[str]] = frozenset(
-        {
-            "for_last",
-            "match_target",
-            "skunk_margin",
-            "skunk_points",
-            "double_skunk_margin",
-            "double_skunk_points",
-            "next_dealer",
-        }
-    )
+    match_only: ClassVar[frozenset[str]] = frozenset({
+        "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin", "double_skunk_points",
+        "next_dealer",
+    })  # fmt: skip
 
     dealt: int = 6
     single_count: bool = False

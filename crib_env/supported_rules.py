@@ -86,7 +86,7 @@ def refuse_family(agent: Any, rules: Rules, families: Collection[str], known: Co
 
 def refuse_views(agent: Any, views: Any) -> None:
     """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`."""
-    if getattr(agent, "honours", None) is None or not len(views):
+    if not len(views):
         return
     shown = shown_fields(family_of(views))
     words = views.view(np.int64) if views.flags.c_contiguous else np.array(views).view(np.int64)

@@ -238,16 +238,20 @@ def episode_name(episode: str, known: Collection[str]) -> str:
     return episode
 
 
-@cache
 def family_for(name: str, reward: str = "points", suits: str = "real") -> Family:
     """Return a family with the kernels for a reward and for a form of suits.
 
     Rewards in `EXPECTED` replace the luck of a show by its mean; by all suits but ``"real"``,
     views and actions use canonical cards.
     """
-    family = find_family(name)
-    check_choice("reward", reward, REWARDS)
+    check_choice("reward", reward, REWARDS)  # before the cache hashes them
     check_choice("suits", suits, SUITS)
+    return _family_for(name, reward, suits)
+
+
+@cache
+def _family_for(name: str, reward: str, suits: str) -> Family:
+    family = find_family(name)
     if reward in EXPECTED and reward not in family.expected:
         raise ValueError(
             f"reward={reward!r} is not for {games_of(family.name)}: its points have no show whose "

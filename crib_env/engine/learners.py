@@ -157,15 +157,14 @@ def learner_entries(family: Family) -> LearnerEntries:
         int64(
             states_t, rules_t, DECKS_T, TABLE_T, AGENTS_T, RNGS_T, views_t, LOG_T, int64, int64,
             int64, float64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1],
-            FLAGS_T, OBS_T, MASKS_T, ENDINGS_T,
+            FLAGS_T, OBS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
         seconds=8,
     )  # fmt: skip
     def step_range(
         states, rules, decks, table, agents, rngs, views, log, lo, hi, points, illegal_reward,
-        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-        endings,
+        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, endings,
     ):  # fmt: skip
         """Step a range of games for a learner in one seat, the first of ``agents`` in all others.
 
@@ -174,7 +173,7 @@ def learner_entries(family: Family) -> LearnerEntries:
         points, 0 for the return; ``drawn_seat`` 1 to draw the learner's seat for each episode.
         Returns NONE, or the first game in which the agent's action was illegal: there it stops.
         Shapes: seats, actions (CONTINUE in a game just begun) int64[N]; rewards float64[N]; dones
-        bool[N]; obs, final_obs uint8[N, obs_size]; masks, final_masks int8[N, actions]; endings
+        bool[N]; obs, final_obs uint8[N, obs_size]; masks int8[N, actions]; endings
         int64[N, SCORES + sides], written where ``dones``.
         """
         r = rules[0]
@@ -208,7 +207,6 @@ def learner_entries(family: Family) -> LearnerEntries:
             view(s, r, seat, v)
             if dones[i]:
                 encode(v, final_obs[i])
-                encode_mask(v, final_masks[i])
                 write_ending(s, r, seat, illegal, endings[i])
                 if autoreset:
                     seat = begin_again(s, r, decks, log, seat, drawn_seat)
@@ -288,13 +286,13 @@ def learner_entries(family: Family) -> LearnerEntries:
     @entry(
         int64(
             states_t, rules_t, DECKS_T, views_t, LOG_T, int64, int64, int64, int64, int64, int64,
-            int64[::1], int64[::1], float64[::1], FLAGS_T, OBS_T, MASKS_T, ENDINGS_T, int64[::1],
+            int64[::1], int64[::1], float64[::1], FLAGS_T, OBS_T, ENDINGS_T, int64[::1],
         ),
         f"{name}.settle",
     )  # fmt: skip
     def settle(
         states, rules, decks, views, log, lo, hi, phase, points, autoreset, drawn_seat, seats,
-        actions, rewards, dones, final_obs, final_masks, endings, waiting,
+        actions, rewards, dones, final_obs, endings, waiting,
     ):  # fmt: skip
         """Reward the learner in each game of a range, and where an episode ended begin a new one.
 
@@ -315,7 +313,6 @@ def learner_entries(family: Family) -> LearnerEntries:
             if dones[i]:
                 view(s, r, seat, v)
                 encode(v, final_obs[i])
-                encode_mask(v, final_masks[i])
                 write_ending(s, r, seat, illegal, endings[i])
                 if autoreset:
                     seats[i] = begin_again(s, r, decks, log, seat, drawn_seat)

@@ -360,7 +360,5 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         """End the episode at `illegal_reward` for who acted illegally, 0 for the others."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[agent] = self.illegal_reward
-        self._accumulate_rewards()
+        self._add_rewards([self.illegal_reward if one == agent else 0.0 for one in self.agents], 1)
         self._end_episode(truncated=True)

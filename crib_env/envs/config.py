@@ -19,7 +19,7 @@ from gymnasium.vector import AutoresetMode
 from crib_env.engine.family import REWARDS, SUITS, Family, Reward, Suits, check_features, episode_name, family_for
 from crib_env.engine.record import count_sides
 from crib_env.envs.opponents import OpponentSpec, PhasePolicy
-from crib_env.errors import check_choice, nearest, unknown, whole_number
+from crib_env.errors import check_choice, is_whole, nearest, whole_number
 from crib_env.policy import Opponent, find_agent
 from crib_env.render.words import in_words
 from crib_env.rules import PRESETS, Rules, find_rules
@@ -338,9 +338,7 @@ class EnvConfig:
             refuse_rules(self.partner, self.rules, self.episode)
         if self.phase_policy is not None:
             refuse_rules(self.phase_policy.agent, self.rules, self.episode)
-        mask = self.mask_in_observation
-        if mask and mask is not True and str(mask) not in LIBRARIES:
-            raise unknown("library of mask_in_observation", str(mask), LIBRARIES)
+        check_choice("mask_in_observation", self.mask_in_observation, (True, False, *LIBRARIES))
         check_choice("on_illegal", self.on_illegal, ON_ILLEGAL)
         if self.render_mode is not None:
             check_choice("render_mode", self.render_mode, MODES)
@@ -363,7 +361,7 @@ class EnvConfig:
         seat = getattr(self, name)
         if seat is None or (isinstance(seat, str) and seat in words):
             return seat
-        if isinstance(seat, bool) or seat not in range(self.players):
+        if not is_whole(seat) or seat not in range(self.players):
             seats = f"a seat from 0 to {self.players - 1}"
             known = ", ".join([seats, *map(repr, words)])
             raise ValueError(f"{name} must be {known} or None, got {seat!r}")
@@ -468,16 +466,9 @@ def arguments(spec: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     """Return an environment's arguments: name, values, default, meaning, forms that take it."""
     rows = []
     for one in fields(EnvConfig):
-        if one.name == "phase_policy" and spec.phase is not None:
-            rows.append(
-                (
-                    spec.phase.name,
-                    "a name, an agent, a function of a view",
-                    coded([spec.phase.default]),
-                    spec.phase.meaning,
-                    "all",
-                )
-            )
+        if one.name == "phase_policy" and (phase := spec.phase) is not None:
+            values = "a name, an agent, a function of a view"
+            rows.append((phase.name, values, coded([phase.default]), phase.meaning, "all"))
         if one.name not in KEYWORDS:
             continue
         about = KEYWORDS[one.name]

@@ -44,8 +44,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         self._show(config)
         self.batch = batch = LearnerBatch(config, autoreset=False, keeps_events=True)
         self.name = config.spec.name
-        self._masking = self.batch.masking
-        self.observation_space = self._masking.space
+        self.observation_space = batch.masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
         self._action = np.zeros(1, dtype=np.int64)
@@ -152,10 +151,8 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         return self.batch.begun
 
     def _observation(self) -> Observation:
-        observation: npt.NDArray[Any] = self.batch.observations[0].copy()
-        if self._masking.keys is None:
-            return observation
-        return self._masking.joined(observation, self.batch.masks[0].copy())
+        batch = self.batch
+        return batch.masking.joined(batch.observations[0].copy(), batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
         batch = self.batch

@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class LearnerBatch:
         self.games = GameBatch(config.rules, n, players=config.players, episode=config.episode, family=family)
         self.states = self.games.states
         self.sides = sides = self.games.sides
-        self.opponents = Opponents(n, self._members(config.opponent))
+        self.opponents = Opponents(n, self.members(config.opponent))
         self.autoreset = autoreset
         self.points = config.reward != "win"
         self.keeps_events = keeps_events
@@ -78,7 +79,6 @@ class LearnerBatch:
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)
-        self.final_masks = np.zeros_like(self.masks)
         self.final_opponents = np.zeros(n, dtype=np.int64)  # of the last step's episode, by number
         # Where `dones`; see `crib_env.engine.learners`.
         self.endings = np.zeros((n, learners.SCORES + count_sides(sides)), dtype=np.int64)
@@ -96,7 +96,6 @@ class LearnerBatch:
         self.chance = RngStreams(n)
         self._ended_n = self._illegal_n = 0  # episodes; once warned, no more are counted
         self._warned = False
-        self.final_opponents[:] = self.opponents.playing
         self._seeded = False
         self._running = False
         self._bind()
@@ -162,7 +161,9 @@ class LearnerBatch:
             )
         on_illegal = self.config.on_illegal
         if on_illegal == "raise":
-            legal = self.legal(given) | (self._nowhere if resets is None else resets)
+            inside = (given >= 0) & (given < self.family.actions)
+            legal = self.masks[self.lanes, np.where(inside, given, 0)].astype(np.bool_) & inside
+            legal |= self._nowhere if resets is None else resets
             if not legal.all():
                 lane = int(np.flatnonzero(~legal)[0])
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
@@ -184,8 +185,7 @@ class LearnerBatch:
             learners.replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
             self.history[0] = 0
-        if len(self.opponents.members) > 1:
-            self.final_opponents[:] = self.opponents.playing
+        self.final_opponents[:] = self.opponents.playing
         self._run(given)
 
     def _run(self, actions: Array) -> None:
@@ -238,24 +238,19 @@ class LearnerBatch:
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way."""
-        chosen = self.lanes if games is None else self._chosen(games)
-        self.opponents.put(self._members(opponent), chosen)
+        given: Any = list(games) if isinstance(games, Iterable) else games
+        chosen = self.lanes if games is None else np.unique(whole_numbers("games", given, self.num_envs))
+        self.opponents.put(self.members(opponent), chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
-        self.final_opponents[:] = self.opponents.playing
         self._bind()
 
-    def _members(self, given: OpponentSpec) -> list[Member]:
+    def members(self, given: OpponentSpec) -> list[Member]:
         """Return opponents that play by the rules of these games, in compiled code if they can."""
         members = parse_opponents(given)
         for member in members:
             refuse_rules(member.agent, self.config.rules, self.config.episode)
             compiled_player(member.agent, self.family)  # or raise an error
         return members
-
-    def _chosen(self, games: object) -> Array:
-        """Return the games named, int64[K], each once."""
-        given: Any = list(games) if isinstance(games, Iterable) else games
-        return np.unique(whole_numbers("games", given, self.num_envs))
 
     def view(self, lane: int) -> np.void:
         """Return the view record of a game's learner."""
@@ -277,12 +272,6 @@ class LearnerBatch:
         """Draw the learner's seat in each lane, if it is to be drawn."""
         if self.config.seat is None:
             learners.learner_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
-
-    def legal(self, actions: Array) -> Bools:
-        """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
-        inside = (actions >= 0) & (actions < self.family.actions)
-        legal: Bools = self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
-        return legal
 
 
 class Player(NamedTuple):
@@ -327,7 +316,6 @@ class Stepper:
         self.opponents = opponents
         self.policy = policy
         self._players = [*opponents, *([] if policy is None else [policy])]
-        self._addresses: Array | None = None
         self.phase = NONE if phase is None else phase.phase
         self._waiting = np.empty(n, dtype=np.int64)
         self._table = show_table()
@@ -369,7 +357,7 @@ class Stepper:
                 batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
                 batch.config.illegal_reward, int(batch.autoreset), int(batch.config.seat is None),
                 batch.seats, actions, batch.obs, batch.masks, batch.rewards, batch.dones,
-                batch.final_obs, batch.final_masks, batch.endings,
+                batch.final_obs, batch.endings,
             )  # fmt: skip
         except Exception as error:
             blame(repr(opponent.agent.name), error)
@@ -388,19 +376,17 @@ class Stepper:
         waiting = entries.settle.unchecked(
             *game, views, log, lo, hi, self.phase, int(batch.points), int(batch.autoreset),
             int(batch.config.seat is None), batch.seats, actions, batch.rewards, batch.dones,
-            batch.final_obs, batch.final_masks, batch.endings, self._waiting,
+            batch.final_obs, batch.endings, self._waiting,
         )  # fmt: skip
         if batch.autoreset:
             batch.opponents.draw(batch.chance.share_rngs, lo + batch.dones[lo:hi].nonzero()[0])
         self._take_turns(batch, thread, lo, waiting)
         entries.observe.unchecked(batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks)
 
-    @property
+    @cached_property
     def _agents(self) -> Array:
         """The players as compiled code takes them; they compile at their first use."""
-        if self._addresses is None:
-            self._addresses = array_of_agents([(player.act, player.weights) for player in self._players])
-        return self._addresses
+        return array_of_agents([(player.act, player.weights) for player in self._players])
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""

@@ -109,22 +109,19 @@ class ShowsGame:
         if mode is None:
             logger.warn("render() needs a render_mode, such as render_mode='ansi'")
             return None
-        shown: Shown = None
         if mode == "ansi":
-            shown = game.text(self._drawn["seat"], self._config.spec.name)
-        elif mode == "svg":
-            shown = game.svg(**self._drawn)
-        else:
-            try:
-                shown = pixels(game.drawing(**self._drawn))
-                if mode == "human":
-                    self._window.show(shown, self._config.spec.name, FPS)
-                    return None
-            except ModuleNotFoundError as error:
-                raise DependencyNotInstalled(
-                    f"render_mode={mode!r} needs {error.name}, which is not installed: {INSTALL}"
-                ) from error
-        return shown
+            return str(game.text(self._drawn["seat"], self._config.spec.name))
+        if mode == "svg":
+            return str(game.svg(**self._drawn))
+        try:
+            image = pixels(game.drawing(**self._drawn))
+            if mode == "rgb_array":
+                return image
+            self._window.show(image, self._config.spec.name, FPS)
+        except ModuleNotFoundError as error:
+            missing = f"render_mode={mode!r} needs {error.name}, which is not installed: {INSTALL}"
+            raise DependencyNotInstalled(missing) from error
+        return None
 
     def close(self: Any) -> None:
         """Close the window, if there is one."""
@@ -137,8 +134,7 @@ class ShowsGame:
             EpisodeOverError: before the first reset.
         """
         self._check_begun()
-        line: str = self.game.notation()
-        return line
+        return str(self.game.notation())
 
     @property
     def _drawn(self: Any) -> dict[str, Any]:

@@ -38,8 +38,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         self._config = config
         self.batch = LearnerBatch(config)
         num_envs, actions = config.num_envs, config.family.actions
-        self._masking = self.batch.masking
-        super().__init__(num_envs, self._masking.space, spaces.Discrete(actions))
+        super().__init__(num_envs, self.batch.masking.space, spaces.Discrete(actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
 
@@ -85,8 +84,8 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         ended = batch.ended() if batch.dones.any() else {}
         for lane in batch.dones.nonzero()[0].tolist():
             infos[lane] = {name: by_game[lane] for name, by_game in ended.items()} | {
-                "terminal_observation": self._masking.joined(
-                    batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
+                "terminal_observation": batch.masking.joined(
+                    batch.final_observations[lane].copy(), np.zeros_like(batch.masks[lane])
                 ),
                 "TimeLimit.truncated": False,
                 "episode": {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": 0.0},
@@ -96,7 +95,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         return (self._observation(), batch.rewards.astype(np.float32), batch.dones.copy(), infos)
 
     def _observation(self) -> Observation:
-        return self._masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
+        return self.batch.masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

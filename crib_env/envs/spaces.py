@@ -30,7 +30,7 @@ class Masking:
         self.space: spaces.Space[Any] = observation_space(config)
         self.keys: Keys | None = None  # of the dictionary
         if name := config.mask_in_observation:
-            self.keys = LIBRARIES["pettingzoo" if name is True else str(name)]
+            self.keys = LIBRARIES[name if isinstance(name, str) else "pettingzoo"]
             masks = spaces.Box(0, 1, (config.family.actions,), np.int8)
             self.space = spaces.Dict({self.keys.observation: self.space, self.keys.mask: masks})
 

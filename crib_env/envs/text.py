@@ -45,12 +45,14 @@ class _Replies:
     def __init__(self, style: str, retries: int, on_failure: str) -> None:
         check_choice("style", style, STYLES)
         self.style, self.reader = style, Reader(retries, on_failure)
-        self.error, self._bad = "", 0
+        self._rng = np.random.default_rng()
+        self.reset(None)
 
     def reset(self, seed: int | None) -> None:
-        """Begin an episode."""
+        """Begin an episode; without a seed the generator goes on."""
         self.error, self._bad = "", 0
-        self._rng = np.random.default_rng(seed)
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
 
     def shown(self, view: Any, rules: Any) -> str:
         """Return the prompt, with the error of the last reply."""
@@ -156,6 +158,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
     def observe(self, agent: str) -> str:
         """Return the prompt of an agent to move; of another, its knowledge."""
         env = self.game_env
+        env._check_begun()
         if env._over:
             return OVER.format(scores=", ".join(map(str, env.scores)))
         view = env.view(env.possible_agents.index(agent))
@@ -174,7 +177,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
         """Act by a reply; the second of two cards to discard is played in the same step."""
         env, agent = self.game_env, self.game_env.agent_selection
         if action is None or env._over:
-            env.step(None if action is None else 0)  # after the end it raises
+            env.step(action)  # type: ignore[arg-type]  # after the end it raises
             return
         replies, seat = self._replies_of[agent], env.possible_agents.index(agent)
         chosen = replies.action(action, env.view(seat))

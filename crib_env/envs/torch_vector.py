@@ -94,8 +94,7 @@ class TorchVectorEnv(CribbageVectorEnv):
             ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and ``illegal_action`` of
             those episodes, each with a bool[N] of its name after ``_``, in separate tensors.
         """
-        chosen = torch.as_tensor(actions).detach().cpu().numpy()
-        self.batch.step(chosen)
+        self.batch.step(actions.detach().cpu().numpy() if isinstance(actions, torch.Tensor) else actions)
         self.rewards.copy_(self._paid)
         info: dict[str, Any] = dict(self._about)
         if self.batch.dones.any():

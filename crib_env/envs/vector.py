@@ -65,8 +65,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         self.batch = LearnerBatch(config, autoreset=self._same_step)
         self.copy = config.copy
         self.num_envs = num_envs = config.num_envs
-        self._masking = self.batch.masking
-        self.single_observation_space = self._masking.space
+        self.single_observation_space = self.batch.masking.space
         self.single_action_space = spaces.Discrete(config.family.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -172,8 +171,10 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             return
         if len(values) != self.num_envs:
             raise ValueError(f"values must be one or {self.num_envs}, one a game, got {values!r}")
+        for value in values:
+            self.batch.members(value)  # or raise an error, before any is set
         for lane, value in enumerate(values):
-            self._set_by_name(name, value, [lane])
+            self.set_opponent(value, [lane])
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -219,15 +220,14 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         flags = about["_scores"]
         lanes = flags.nonzero()[0]
         final = np.empty(self.num_envs, dtype=object)
-        masks = np.zeros_like(batch.final_masks)
-        masks[lanes] = batch.final_masks.take(lanes, axis=0)
-        if self._masking.keys is None:
+        masks = np.zeros_like(batch.masks)  # after an illegal action, too
+        if batch.masking.keys is None:
             seen = batch.final_observations.take(lanes, axis=0)
             final[lanes] = np.fromiter(seen, dtype=object, count=len(lanes))
         else:
             for lane in lanes:
                 one = batch.final_observations[lane].copy()
-                final[lane] = self._masking.joined(one, masks[lane].copy())
+                final[lane] = batch.masking.joined(one, masks[lane].copy())
         about = {"action_mask": masks, "_action_mask": flags, **about}
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 
@@ -239,7 +239,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         return ended | {f"_{name}": dones for name in ended}
 
     def _observation(self, info: dict[str, Any]) -> Observation:
-        return self._masking.joined(self._own(self.batch.observations), info["action_mask"])
+        return self.batch.masking.joined(self._own(self.batch.observations), info["action_mask"])
 
     def _info(self) -> dict[str, Any]:
         batch, own = self.batch, self._own

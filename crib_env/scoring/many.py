@@ -51,10 +51,9 @@ def score_hands(
     size, smallest = _sizes(rules or ("hoyle" if crib or held.shape[1] == 4 else "five_card"), crib)
     if held.shape[1] != size:
         raise ValueError(f"these rules score {size} cards and the starter, got {held.shape[1]}")
-    held = kernel_array(held.astype(np.int64, copy=False))
-    up = kernel_array(up.astype(np.int64, copy=False))
     points = np.empty(len(held), dtype=np.int64)
-    fill_points(held, up, smallest, show_table(), points)
+    cards = (kernel_array(one.astype(np.int64, copy=False)) for one in (held, up))
+    fill_points(*cards, smallest, show_table(), points)
     bad = np.flatnonzero(points == ILLEGAL)
     if len(bad):
         raise ValueError(

@@ -91,7 +91,8 @@ def test_reset_takes_decks_dealer_and_scores() -> None:
     hoyle.reset(scores=(0, 0))  # there are no points for last
     assert hoyle.log[0] == 0
     before = game.states.tobytes()
-    for wrong in ({"dealer": 2}, {"decks": [[1]]}, {"scores": (61, 0)}, {"seed": -1}, {"deck": 1}):
+    nested = {"options": {"dealer": 1}}
+    for wrong in ({"dealer": 2}, {"decks": [[1]]}, {"scores": (61, 0)}, {"seed": -1}, {"deck": 1}, nested):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             game.reset(**wrong)
         assert game.states.tobytes() == before
@@ -331,6 +332,13 @@ def test_game_batch_names_the_agent_of_an_illegal_action(answer: Any, message: s
     with pytest.raises(ValueError, match=f"'oracle' failed: {message}"):
         games.ask(oracle, np.arange(2), rng())
     games.ask(oracle, np.arange(0), rng())  # no games: no agent is called
+
+
+def test_game_batch_ask_rejects_name_of_agent() -> None:
+    batch = GameBatch("hoyle", 2, seed=1)
+    batch.reset()
+    with pytest.raises(TypeError, match="got 'greedy': find_agent makes one"):
+        batch.ask("greedy", np.arange(2), np.random.default_rng(1))  # type: ignore[arg-type]
 
 
 def test_game_batch_asks_no_agent_without_running_episode() -> None:

@@ -325,6 +325,7 @@ def test_part_repr_shows_its_cards() -> None:
         (lambda: scoring.score_play("TH TS TD 2C"), "is 32: no card may take it past 31"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [4]), "row 0 is not of different cards"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [52]), "row 0 is not of different cards"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4]], [2**63]), rf"starter {2**63}$"),
         (lambda: scoring.score_hands([[1, 2]], [4]), r"shape \[N, 4\] or \[N, 3\]"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [5, 6]), r"got \[1, 4\] and \[2\]"),
         (lambda: scoring.score_hands([[1.0, 2, 3, 4]], [5]), "whole numbers, got float64"),

@@ -95,15 +95,17 @@ BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (FORMS, "episode", ["games"], ("did you mean 'game'?",)),
     (FORMS, "episode", [["deal"]], ("deal", "game", "match")),
     (FORMS, "reward", ["score"], ("win", "points")),
-    (FORMS, "reward", ["point"], ("did you mean 'points'?",)),
+    (FORMS, "reward", ["point", ["points"]], ("did you mean 'points'?",)),
+    (FORMS, "suits", [None, ["real"]], ("real", "canonical", "ranks")),
     (FORMS, "on_illegal", ["ignore"], ("terminate", "raise", "random")),
-    (FORMS, "players", [1, 3, 4, "2"], ("players",)),
+    (FORMS, "players", [1, 3, 4, "2", 2.0, [2]], ("players",)),
     (SINGLE, "render_mode", ["video", "", 1], ("render_mode", "ansi")),
     (LEARNERS, "opponent", ["nobody"], tuple(crib_env.agent_names())),
     (LEARNERS, "opponent", ["rulebased"], ("did you mean 'rule_based'",)),
-    (LEARNERS, "seat", [2, -1, "0", 0.5], ("seat", "0 to 1")),
+    (LEARNERS, "seat", [2, -1, "0", 0.5, 1.0, True, np.array([0])], ("seat", "0 to 1")),
     (BATCHES, "num_envs", [0, -1, 2.5, "4"], ("num_envs",)),
     (FORMS, "mask_in_observation", ["rlib"], ("did you mean 'rllib'", "tianshou")),
+    (FORMS, "mask_in_observation", [None, "", [], 2], ("mask_in_observation must be one of True, False", "tianshou")),
     (["vector_env"], "threads", [0], ("threads",)),
     (["vector_env"], "autoreset_mode", ["nextstep"], ("autoreset_mode must be one of",)),
     (["vector_env"], "copy", ["no"], ("copy must be one of True, False",)),
@@ -274,6 +276,7 @@ def deck_with(**changes: Any) -> list[Any]:
 BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
     ({"Dealer": 1}, ("'Dealer'", "decks", "dealer", "scores")),
     ({"decks": [deck_with(_0=1)]}, ("'decks'", "AD", "more than once")),
+    ({"options": {"dealer": 1}}, ("there is no option 'options'", "decks", "dealer", "scores")),
     ({"dealer": 2}, ("'dealer'", "2", "0 to 1")),
     ({"scores": (121, 0)}, ("'scores'", "121", "0 to 120")),
     ("dealer", ("options", "dict")),
@@ -296,8 +299,11 @@ BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
     ({"scores": "12"}, ("'scores'", "'12'", "two")),
     ({"scores": (1.0, 2.0)}, ("'scores'", "1.0")),
     ({"scores": {"player_0": 3}}, ("'scores'", "player_0")),
+    ({"scores": np.array(3)}, ("'scores'", "array(3)")),
+    ({"decks": np.array(3)}, ("'decks'", "array(3)")),
+    ({"decks": {}}, ("'decks'", "{}")),
 ]
-EACH_FORM = 5  # of these
+EACH_FORM = 6  # of these
 
 
 @pytest.mark.parametrize(
@@ -401,7 +407,7 @@ def test_gymnasium_step_after_the_end_raises() -> None:
 @pytest.mark.parametrize(
     ("method", "given"),
     [
-        *(("view", seat) for seat in (2, -1, "0", None, 0.5)),
+        *(("view", seat) for seat in (2, -1, "0", None, 0.5, 1.0, True, np.array([1]))),
         *((method, "player_9") for method in ("observe", "observation_space", "action_space")),
     ],
 )
@@ -424,6 +430,25 @@ BAD_BATCHES = [
     None,
     ["5H"] * 3,
 ]
+
+
+@pytest.mark.parametrize("actions", BAD_BATCHES, ids=repr)
+def test_torch_step_rejects_actions_of_wrong_shape_or_dtype(actions: Any) -> None:
+    env = six_card_v0.torch_env(3, opponent=lowest)
+    env.reset(seed=1)
+    given = [actions, torch.as_tensor(actions)] if isinstance(actions, np.ndarray) else [actions]
+    for one in given:
+        with unchanged(env), pytest.raises(ValueError, match="actions must be 3 whole numbers"):
+            env.step(one)
+
+
+def test_torch_step_takes_array_with_negative_strides() -> None:
+    env, other = (six_card_v0.torch_env(3, opponent=lowest) for _ in range(2))
+    env.reset(seed=1)
+    actions = other.reset(seed=1)[1]["action_mask"].int().argmax(1).numpy()
+    env.step(actions[::-1].copy()[::-1])
+    other.step(actions)
+    assert env.batch.states.tobytes() == other.batch.states.tobytes()
 
 
 @pytest.mark.parametrize("actions", BAD_BATCHES, ids=repr)
@@ -466,12 +491,16 @@ def test_parse_card_rejects_other_text(text: Any) -> None:
     names(error, repr(text), "A23456789TJQK", "CDHS", "5H")
     with pytest.raises(ValueError, match="'5X'"):
         parse_cards("5H 5X JS")
+    for cards in (None, 18, ["5H"]):
+        with pytest.raises(ValueError, match="is not a card") as error:
+            parse_cards(cards)  # type: ignore[arg-type]
+        names(error, repr(cards))
 
 
 @pytest.mark.parametrize("read", [format_card, crib_env.card_name])
 def test_format_card_rejects_unknown_id(read: Any) -> None:
-    for card in (-1, 52, 1000):
-        with pytest.raises(ValueError, match=rf"{card} .*0 to 51"):
+    for card in (-1, 52, 1000, 1.0, float("nan"), True, None, "5H"):
+        with pytest.raises(ValueError, match=rf"^{card!r} .*0 to 51"):
             read(card)
 
 

@@ -80,6 +80,22 @@ def test_info_separates_illegal_action_from_none(form: str, action: int, reporte
     assert (found if form == "vector" else found["illegal_action"]) == reported
 
 
+@every_learner_form
+def test_last_mask_is_empty_after_an_illegal_action(form: str) -> None:
+    for masked in (False, True):
+        env = LEARNER_FORMS[form](opponent="greedy", mask_in_observation=masked)
+        env.reset()
+        if form == "gym":
+            seen, _, _, _, info = env.step(99)
+            lasts, masks = [seen], [info["action_mask"]]
+        else:
+            info = env.step(np.full(3, 99))[-1]
+            lasts = info["final_obs"] if form == "vector" else [one["terminal_observation"] for one in info]
+            masks = info["final_info"]["action_mask"] if form == "vector" else []
+        assert not any(one.any() for one in masks)
+        assert not masked or not any(one["action_mask"].any() for one in lasts)
+
+
 @pytest.mark.parametrize("name", ["six_card_v0", "five_card_v0"])
 def test_events_of_a_reset_with_scores_have_no_points_for_last(name: str) -> None:
     env = getattr(crib_env, name).gym_env()

@@ -379,6 +379,41 @@ def test_text_aec_step_after_the_end_raises() -> None:
     env.step(None)
 
 
+def test_text_aec_observe_and_step_before_reset_raise() -> None:
+    env = text_aec("five_card_v0")
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        env.observe("player_0")
+    with pytest.raises(EpisodeOverError, match=r"step\('5H'\) .*reset\(\)"):
+        env.step("5H")
+
+
+def test_text_env_random_actions_follow_from_the_seed_in_later_episodes() -> None:
+    def play() -> list[str]:
+        env, seen = text_env("five_card_v0", episode="deal", retries=0, on_failure="random"), []
+        for seed in (7, None):
+            shown, _ = env.reset(seed=seed)
+            over = False
+            while not over:
+                shown, _, over, _, _ = env.step("hmm")
+                seen.append(shown)
+        return seen
+
+    assert play() == play()
+
+
+def test_text_aec_random_actions_follow_from_the_seed_in_later_episodes() -> None:
+    def play() -> list[str]:
+        env, seen = text_aec("five_card_v0", episode="deal", retries=0, on_failure="random"), []
+        for seed in (7, None):
+            env.reset(seed=seed)
+            while not env.game_env._over:
+                env.step("hmm")
+                seen.append(env.observe(env.agent_selection))
+        return seen
+
+    assert play() == play()
+
+
 @every_name
 def test_registered_by_one_rule(name: str) -> None:
     import pettingzoo

@@ -181,6 +181,9 @@ def test_call_get_attr_and_set_attr_work_as_in_gymnasium() -> None:
     env.set_attr("opponent", "random")
     assert env.call("set_opponent", "greedy", [0]) == (None,) * 3
     assert [agent.name for agent in env.opponent] == ["greedy", "random", "random"]
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        env.set_attr("opponent", ["rule_based", "rule_based", "nobody"])
+    assert [agent.name for agent in env.opponent] == ["greedy", "random", "random"]
     with pytest.raises(NotImplementedError, match="cannot set 'reward'"):
         env.set_attr("reward", "points")
     with pytest.raises(AttributeError, match="no method 'step'"):
