@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+from crib_agents.files import write_whole
 from crib_training.command_line import read
 
 from benchmarks.timing import FULL, QUICK, Findings, machine, page
@@ -88,7 +89,7 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
         stored = re.sub(r"\{[^{}\[\]]+\}", lambda row: " ".join(row[0].split()), stored)
         files += [(NUMBERS, stored + "\n"), (RESULTS, text)]
     for path, written in files:
-        path.write_text(written)
+        write_whole(path, written.encode())
         print(f"wrote {path}", file=sys.stderr)
     return findings
 

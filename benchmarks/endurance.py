@@ -159,7 +159,8 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--games", type=int, default=10_000_000, help=f"of each kind; of matches one for each {A_MATCH}"
     )
-    parser.add_argument("--rules", nargs="+", help="of these alone; by default of all")
+    every = dict.fromkeys(rules for rules, _, _ in KINDS)
+    parser.add_argument("--rules", nargs="+", choices=every, help="of these alone; by default of all")
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(words)
     print(

@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from crib_agents.files import write_whole
 from crib_training.evaluation.duplicate import estimate
 from crib_training.outputs import table
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -76,9 +77,9 @@ TEMPLATES.globals |= {"row": row, "table": table, "number_table": number_table}
 
 
 def write_changed(page: Path, text: str) -> None:
-    """Write a page if it changed, because Sphinx reads every written page again."""
-    if not page.exists() or page.read_text() != text:
-        page.write_text(text)
+    """Write a page, whole, if it changed, because Sphinx reads every written page again."""
+    if not page.exists() or page.read_text("utf-8") != text:
+        write_whole(page, text.encode())
 
 
 def render(name: str, /, **values: Any) -> str:

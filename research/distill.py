@@ -12,25 +12,26 @@ error of the differences between a decision's cards, plus a twentieth of that of
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
-import tyro
 from crib_agents.expert.pegging import MY_POINTS, POINTS_NOW, THEIR_POINTS, findings
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.torch_nets import layers_of, mlp
+from crib_training.command_line import start
 from crib_training.learn.deep_monte_carlo.inputs import inputs_of
 from crib_training.learn.deep_monte_carlo.pegging_tree import cards_loss
 from crib_training.learn.deep_monte_carlo.two_hand import play_cards
 from crib_training.learn.run import AveragedNets
-from crib_training.progress import Progress
+from crib_training.outputs import command
+from crib_training.progress import steps
 from torch import nn
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Views
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, File, NewFile, Positive, Seed, checked_dataclass
 
 EMA_RATE = 0.002
 TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
@@ -64,18 +65,42 @@ def priced(views: Views) -> tuple[Array, Array, Array]:
     return inputs.astype(np.float16), targets.astype(np.float32), cards[:, 0]
 
 
+@checked_dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """Fit the pegging network of a file, and write the file with it.
+
+    Attributes:
+        student: the file to begin with.
+        out: the file to write.
+        rounds: rounds of deals, each followed by a fit.
+        deals: deals of a round.
+        learning_rate: of Adam, at first.
+        batch_size: decisions of a step.
+        seed: fixes all random numbers.
+    """
+
+    student: File
+    out: NewFile
+    rounds: Count = 40
+    deals: Count = 2048
+    learning_rate: Positive = 5e-4
+    batch_size: Count = 256
+    seed: Seed = 1
+
+
 class Student:
     """The weights of a two-hand game's file; ``nets`` trains their pegging network ``net``."""
 
-    def __init__(self, file: Path, command: str, learning_rate: float, seed: int) -> None:
-        torch.manual_seed(seed)
+    def __init__(self, settings: FitSettings, program: str) -> None:
+        torch.manual_seed(settings.seed)
         torch.set_num_threads(1)
-        weights = Weights.load(file)
+        weights = Weights.load(settings.student)
         if not isinstance(weights.rules, TwoHandRules):
-            raise SystemExit(f"{file} is of {weights.rules.name}: only two-hand games have a teacher")
+            raise ValueError(f"{settings.student} is of {weights.rules.name}: only two-hand games have a teacher")
         self.net = net_of(weights)
-        self.nets = AveragedNets(self.net, learning_rate, EMA_RATE)
-        self.weights = replace(weights, made_by=f"{weights.made_by}, then python -m research.{command} --seed {seed}")
+        self.nets = AveragedNets(self.net, settings.learning_rate, EMA_RATE)
+        made_by = command(f"python -m research.{program}", settings, ("student", "out"))
+        self.weights = replace(weights, made_by=f"{weights.made_by}, then {made_by}")
 
     def now(self) -> Weights:
         """Return the weights with the average of the network over its steps."""
@@ -86,10 +111,10 @@ def net_of(weights: Weights) -> nn.Module:
     """Return the pegging network of weights, to be trained on."""
     layers = weights.nets["pegging"]
     net = mlp(layers[0][0].shape[1], *(len(bias) for _, bias in layers))
+    arrays = [array for layer in layers for array in layer]
     with torch.no_grad():
-        numbers = (torch.tensor(array) for layer in layers for array in layer)
-        for parameter, array in zip(net.parameters(), numbers, strict=True):
-            parameter.copy_(array)
+        for parameter, array in zip(net.parameters(), arrays, strict=True):
+            parameter.copy_(torch.tensor(array))
     return net
 
 
@@ -98,41 +123,45 @@ def rows_by_decision(decisions: Array) -> list[Array]:
     return np.split(np.arange(len(decisions)), np.flatnonzero(np.diff(decisions)) + 1)
 
 
-def main(
-    student: Path,
-    out: Path,
-    rounds: int = 40,
-    deals: int = 2048,
-    learning_rate: float = 5e-4,
-    last_epochs: int = 6,
-    batch_size: int = 256,
-    seed: int = 1,
-) -> None:
+def joined(decisions: list[Array]) -> tuple[Array, torch.Tensor]:
+    """Return the rows of some decisions, and the number of each row's decision among them."""
+    which = np.repeat(np.arange(len(decisions)), [len(rows) for rows in decisions])
+    return np.concatenate(decisions), torch.from_numpy(which)
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings(FitSettings):
+    """Fit the pegging network of `learned` to the values of `expert`.
+
+    Attributes:
+        last_epochs: passes over all rounds at the end, at a falling learning rate.
+    """
+
+    last_epochs: Count = 6
+
+
+def run(settings: Settings) -> None:
     """Fit the pegging network of a file, and write the file with it."""
-    rng = np.random.default_rng(seed)
-    learner = Student(student, f"distill --rounds {rounds} --deals {deals}", learning_rate, seed)
+    rng, learner = np.random.default_rng(settings.seed), Student(settings, "distill")
     parts: list[tuple[Array, Array, Array]] = []
 
     def fit(epochs: float, falls: bool) -> None:
         inputs, targets, decisions = (np.concatenate(part) for part in zip(*parts, strict=True))
         by_decision = rows_by_decision(decisions)
-        steps = int(epochs * len(by_decision) / batch_size)
-        for step in range(steps):
-            chosen = [by_decision[i] for i in rng.integers(len(by_decision), size=batch_size)]
-            rows = np.concatenate(chosen)
+        n = int(epochs * len(by_decision) / settings.batch_size)
+        for step in range(n):
+            chosen = rng.integers(len(by_decision), size=settings.batch_size)
+            rows, which = joined([by_decision[i] for i in chosen])
             expected = learner.net(torch.from_numpy(inputs[rows].astype(np.float32)))
-            which = np.repeat(np.arange(batch_size), [len(cards) for cards in chosen])
-            loss = cards_loss(expected - torch.from_numpy(targets[rows]), torch.from_numpy(which))
-            learner.nets.step(loss, 1.0 - step / steps if falls else 1.0)
+            loss = cards_loss(expected - torch.from_numpy(targets[rows]), which)
+            learner.nets.step(loss, 1.0 - step / n if falls else 1.0)
 
-    with Progress("rounds", rounds) as progress:
-        for _ in range(rounds):
-            parts.append(priced(play(learner.now(), deals, rng)))
-            fit(2 / len(parts), falls=False)
-            progress.advance(1)
-    fit(last_epochs, falls=True)
-    learner.now().save(out)
+    for _ in steps(range(settings.rounds), "rounds"):
+        parts.append(priced(play(learner.now(), settings.deals, rng)))
+        fit(2 / len(parts), falls=False)
+    fit(settings.last_epochs, falls=True)
+    learner.now().save(settings.out)
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    start(Settings, run)

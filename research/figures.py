@@ -3,14 +3,13 @@
     python -m research.figures    # write the pages of their templates
 
 The templates name the figures of `figures`, each of which comes from a file of `docs/numbers` or of
-the leaderboard. On the other pages every ``mean ± half interval`` must be in some file.
+the leaderboard.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -29,7 +28,6 @@ ROOT = Path(__file__).parents[1]
 NUMBERS = ROOT / "docs" / "numbers"
 PAGES = {"README": ROOT / "README.md", "index": ROOT / "docs" / "index.md", "paper": ROOT / "paper" / "paper.md"}
 EXACT, APPROXIMATE, BOUND = "exact", "approximate", "at least"  # kinds of exploitability figures
-INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
 
 
 @cache
@@ -92,42 +90,6 @@ def figures() -> dict[str, Any]:
         "ppo": recorded["MaskablePPO with its defaults"],
         "cuda": recorded["the CUDA build of PyTorch with its libraries"],
     }
-
-
-@cache
-def every_interval() -> frozenset[tuple[str, str]]:
-    """Return each mean and half interval of all files, rounded in every way, in per cent too."""
-    pairs: set[tuple[str, str]] = set()
-
-    def add(mean: float, half: float) -> None:
-        for scale in (1, 100):
-            for places in range(5):
-                pairs.add((f"{abs(scale * mean):.{places}f}", f"{scale * half:.{places}f}"))
-
-    def walk(one: Any) -> None:
-        if isinstance(one, list):
-            if len(one) == 2 and all(isinstance(item, float) for item in one):
-                add(*one)  # as the benchmark's ledger has them
-            for item in one:
-                walk(item)
-        elif isinstance(one, dict):
-            half = one.get("ci95")
-            if half is not None and one.get("mean") is not None:
-                add(one["mean"], half)
-            for item in one.values():
-                walk(item)
-        elif isinstance(one, str):
-            pairs.update(INTERVAL.findall(one))
-
-    for path in NUMBERS.glob("*.json"):
-        walk(json.loads(path.read_text("utf-8")))
-    for path in NUMBERS.glob("*.jsonl"):
-        for line in path.read_text("utf-8").splitlines():
-            walk(json.loads(line))
-    for path in (ROOT / "leaderboard").glob("*/*.json"):
-        for opponent in read(path).games:
-            walk(won(path.parent.name, opponent, path.stem))
-    return frozenset(pairs)
 
 
 def main() -> None:

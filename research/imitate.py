@@ -13,21 +13,20 @@ The result measures the capacity of a pegging network of this size with these in
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import torch
-import tyro
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.learned import MixedAgent
+from crib_training.command_line import start
 from crib_training.learn.deep_monte_carlo.inputs import inputs_of, one_card_per_rank
-from crib_training.progress import Progress
+from crib_training.progress import steps
 from torch import Tensor
 
 from crib_env.arrays import Array
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import Views
-from research.distill import Student, play, rows_by_decision
+from crib_env.settings import Count, Positive, checked_dataclass
+from research.distill import FitSettings, Student, joined, play, rows_by_decision
 
 LAST_SHARE = 0.02  # of the learning rate, at the end
 
@@ -54,38 +53,32 @@ def cross_entropy(values: Tensor, wanted: Tensor, decisions: Tensor) -> Tensor:
     return loss
 
 
-def main(
-    student: Path,
-    out: Path,
-    rounds: int = 80,
-    deals: int = 16384,
-    learning_rate: float = 1e-3,
-    batch_size: int = 256,
-    seed: int = 1,
-) -> None:
-    """Fit the pegging network of a file, and write the file with it."""
-    rng = np.random.default_rng(seed)
-    command = f"imitate --rounds {rounds} --deals {deals} --learning-rate {learning_rate} --batch-size {batch_size}"
-    learner = Student(student, command, learning_rate, seed)
-    temperature = MixedAgent([learner.now()]).sets[0].temperature  # refuses one that is not mixed
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings(FitSettings):
+    """Fit the pegging network of a mixed policy to the choices of `equilibrium`."""
 
-    with Progress("rounds", rounds) as progress:
-        for number in range(rounds):
-            inputs, sure, wanted, decisions = card_targets(play(learner.now(), deals, rng, hide_discards=True))
-            by_decision = rows_by_decision(decisions)
-            share = max(LAST_SHARE, 1 - number / rounds)
-            order, batches = rng.permutation(len(by_decision)), max(1, len(by_decision) // batch_size)
-            for batch in np.array_split(order, batches):
-                chosen = [by_decision[i] for i in batch]
-                rows = np.concatenate(chosen)
-                expected = learner.net(torch.from_numpy(inputs[rows]))
-                values = torch.from_numpy(sure[rows]) + expected[:, 0] - expected[:, 1]
-                which = np.repeat(np.arange(len(chosen)), [len(cards) for cards in chosen])
-                loss = cross_entropy(values / temperature, torch.from_numpy(wanted[rows]), torch.from_numpy(which))
-                learner.nets.step(loss, share)
-            progress.advance(1)
-    learner.now().save(out)
+    rounds: Count = 80
+    deals: Count = 16384
+    learning_rate: Positive = 1e-3
+
+
+def run(settings: Settings) -> None:
+    """Fit the pegging network of a file, and write the file with it."""
+    rng, learner = np.random.default_rng(settings.seed), Student(settings, "imitate")
+    temperature = MixedAgent([learner.now()]).sets[0].temperature  # refuses one that is not mixed
+    for number in steps(range(settings.rounds), "rounds"):
+        inputs, sure, wanted, decisions = card_targets(play(learner.now(), settings.deals, rng, hide_discards=True))
+        by_decision = rows_by_decision(decisions)
+        share = max(LAST_SHARE, 1 - number / settings.rounds)
+        order, batches = rng.permutation(len(by_decision)), max(1, len(by_decision) // settings.batch_size)
+        for batch in np.array_split(order, batches):
+            rows, which = joined([by_decision[i] for i in batch])
+            expected = learner.net(torch.from_numpy(inputs[rows]))
+            values = torch.from_numpy(sure[rows]) + expected[:, 0] - expected[:, 1]
+            loss = cross_entropy(values / temperature, torch.from_numpy(wanted[rows]), which)
+            learner.nets.step(loss, share)
+    learner.now().save(settings.out)
 
 
 if __name__ == "__main__":
-    tyro.cli(main)
+    start(Settings, run)

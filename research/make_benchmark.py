@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate
@@ -33,7 +34,7 @@ from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
-from docs.pages import render
+from docs.pages import render, write_changed
 from research import benchmark_runs as runs
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -412,28 +413,27 @@ def write_page(rows: list[runs.Row]) -> None:
     widths = [row["gain"]["both"]["all"][1] for row in search]
     measured = [row["measured_in"] for row in rows if row["stage"] == "final" and "measured_in" in row]
     ledger = runs.LEDGER.read_bytes()
-    PICTURE.write_bytes(draw(list(longest.values()), levels))
-    PAGE.write_text(
-        render(
-            "benchmark",
-            protocol=runs.PROTOCOL,
-            tracks=tracks,
-            uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
-            settings=settings_table(rows),
-            done=progress(rows),
-            payoffs=payoffs(),
-            measured=float(np.mean(measured)),
-            widths=(min(widths, default=0.0), max(widths, default=0.0)),
-            ledger=(len(ledger.splitlines()), hashlib.sha256(ledger).hexdigest()[:16]),
-            levels=levels_table(rows),
-            deals=DEALS,
-            budgets=budget_table(rows),
-            near=runs.NEAR,
-            used=(min(used, default=1.0), max(used, default=1.0)),
-            ends=max(ends),
-            submissions=submissions(),
-        )
+    write_whole(PICTURE, draw(list(longest.values()), levels))
+    page = render(
+        "benchmark",
+        protocol=runs.PROTOCOL,
+        tracks=tracks,
+        uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
+        settings=settings_table(rows),
+        done=progress(rows),
+        payoffs=payoffs(),
+        measured=float(np.mean(measured)),
+        widths=(min(widths, default=0.0), max(widths, default=0.0)),
+        ledger=(len(ledger.splitlines()), hashlib.sha256(ledger).hexdigest()[:16]),
+        levels=levels_table(rows),
+        deals=DEALS,
+        budgets=budget_table(rows),
+        near=runs.NEAR,
+        used=(min(used, default=1.0), max(used, default=1.0)),
+        ends=max(ends),
+        submissions=submissions(),
     )
+    write_changed(PAGE, page)
     print(f"wrote {PAGE} and {PICTURE}")
 
 

@@ -27,7 +27,7 @@ from crib_training.outputs import table, write_json
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import env_module
-from docs.pages import render
+from docs.pages import render, write_changed
 from research.benchmark_runs import levels_of, read_ledger
 from research.figures import share_won
 from research.numbers.strength import exploitability_section, tournaments_section
@@ -168,15 +168,15 @@ def card(name: str) -> tuple[str, str]:
     return " ".join(what.split()), " ".join(trained.split())
 
 
-def _amounts(entries: list[rate.Results]) -> str:
+def _amounts(every: list[rate.Results]) -> str:
     """Return in words how many pairs the agents played."""
     by_pairs: dict[int, list[str]] = {}
-    for one in entries:
+    for one in every:
         by_pairs.setdefault(one.pairs, []).append(f"`{one.name}`")
     most, *rest = sorted(by_pairs, key=lambda pairs: len(by_pairs[pairs]), reverse=True)
     fewer = "".join(f"; {' and '.join(by_pairs[pairs])}: {pairs:,}" for pairs in rest)
     met = "pairs of games against"
-    if (sides := entries[0].sides) > 2:
+    if (sides := every[0].sides) > 2:
         met = f"sets of {sides} games against {sides - 1} of"
     return f"{most:,} {met} each opponent{fewer}."
 
@@ -213,7 +213,7 @@ def main() -> None:
     if found:
         sys.exit("\n".join(found))
     if not settings.check:
-        PAGE.write_text(page())
+        write_changed(PAGE, page())
 
 
 if __name__ == "__main__":

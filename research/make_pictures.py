@@ -266,8 +266,13 @@ def main() -> None:
     names = parser.parse_args().names or every
     for name in set(names) - set(every):
         parser.error(f"no picture is called {name!r}: see --help")
+    others = set(names) - set(ENVIRONMENTS)
+    if others and not Path(CHROMIUM).exists():
+        parser.error(f"{', '.join(sorted(others))}: there is no {CHROMIUM} to draw with; apt-get install chromium")
     for name in filter(names.__contains__, ENVIRONMENTS):
         animate(name)
+    if not others:
+        return
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder, serving() as url:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name in filter(names.__contains__, DRAWINGS):

@@ -12,7 +12,6 @@ result can be trusted.
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import json
@@ -32,6 +31,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from _pytest.runner import runtestprotocol
+from crib_training.command_line import start
+from crib_training.outputs import write_json
+
+from crib_env.settings import CountOrNone, NewFile, Seed, Workers, checked_dataclass
 
 MODULES = (
     "crib_env.engine.show",
@@ -64,6 +67,27 @@ OTHER: dict[type, type] = {
     ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 OTHER_NAME = {"min": "max", "max": "min", "any": "all", "all": "any"}
+
+
+@checked_dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Change one operator, constant or statement at a time, and run the tests that call it.
+
+    Attributes:
+        modules: the modules to change.
+        tests: the files of tests to run.
+        sample: how many mutants; 0 for all.
+        seed: of the sample.
+        processes: mutants run at a time.
+        out: a JSON file for all results.
+    """
+
+    modules: tuple[str, ...] = MODULES
+    tests: tuple[str, ...] = TESTS
+    sample: CountOrNone = 0
+    seed: Seed = 1
+    processes: Workers = 1
+    out: NewFile | None = None
 
 
 class Mutant(NamedTuple):
@@ -154,7 +178,7 @@ def refill() -> None:
 class Mutations:
     """A pytest plugin: runs the collected tests once, then against each mutant."""
 
-    def __init__(self, settings: argparse.Namespace) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.results: list[dict[str, Any]] = []
         self.noticed: Counter[str] = Counter()
@@ -166,13 +190,8 @@ class Mutations:
         trees, mutants = self.find()
         self.items = {item.nodeid: item for item in session.items}
         self.measure()
-        chosen = random.Random(self.settings.seed).sample(
-            mutants, min(self.settings.sample or len(mutants), len(mutants))
-        )
-        if self.settings.again:
-            found = json.loads(self.settings.again.read_text("utf-8"))
-            survived = {tuple(one["where"]) for one in found if not one["noticed_by"]}
-            chosen = [mutant for mutant in mutants if mutant.where() in survived]
+        sample = min(self.settings.sample or len(mutants), len(mutants))
+        chosen = random.Random(self.settings.seed).sample(mutants, sample)
         slow = len(self.items) - len(self.seconds)
         print(f"{slow} tests take more than {SLOWEST:.0f} s as Python and are left out")
         print(
@@ -302,7 +321,7 @@ class Mutations:
         if not by:
             print("survived:", *mutant.where(), f"({tests} tests)", flush=True)
         if self.settings.out:
-            self.settings.out.write_text(json.dumps(self.results, indent=1), "utf-8")
+            write_json(self.settings.out, self.results)
 
     def attack(self, mutant: Mutant | None, tree: ast.Module | None, tests: list[str], file: Any) -> int:
         """Change and test, in a fork; write the name of the first test that fails."""
@@ -325,19 +344,10 @@ class Mutations:
         return 0
 
 
-def main() -> None:
+def run(settings: Settings) -> None:
     """Print the survivors and the share noticed, by module."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--modules", nargs="+", default=MODULES)
-    parser.add_argument("--tests", nargs="+", default=TESTS)
-    parser.add_argument("--sample", type=int, default=0, help="how many mutants; 0 for all")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--again", type=Path, help="run the survivors of this file of results")
-    parser.add_argument("--processes", type=int, default=1, help="mutants run at a time")
-    parser.add_argument("--out", type=Path, help="a JSON file of all results")
-    settings = parser.parse_args()
     if os.environ.get("NUMBA_DISABLE_JIT") != "1":
-        sys.exit("error: set NUMBA_DISABLE_JIT=1: only Python's functions can be changed")
+        raise ValueError("set NUMBA_DISABLE_JIT=1: only Python's functions can be changed")
     from hypothesis import settings as hypothesis
 
     hypothesis.register_profile("mutants", deadline=None, derandomize=True, database=None)
@@ -355,4 +365,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

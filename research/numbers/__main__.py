@@ -16,6 +16,7 @@ from dataclasses import KW_ONLY
 from pathlib import Path
 from typing import Annotated, Any
 
+from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
 from crib_training.outputs import command
@@ -24,7 +25,7 @@ from pydantic import Field
 
 from crib_env.errors import unknown
 from crib_env.settings import MANY, Count, NewFolder, Seed, Several, Whole, checked_dataclass
-from docs.pages import render
+from docs.pages import render, write_changed
 from research.numbers import many_hand, published, strength, table_top, two_hand
 from research.numbers.episodes import Run
 
@@ -100,7 +101,7 @@ def run(settings: Settings) -> None:
         made_by = command(f"python -m research.numbers {name}", settings, others)
         write(name, data, made_by, settings.out)
     for file, text in pages(settings.out).items():
-        (settings.out / file).write_text(text)
+        write_changed(settings.out / file, text)
         print(f"wrote {settings.out / file}")
 
 
@@ -129,7 +130,7 @@ def write(name: str, data: dict[str, Any], made_by: str, out: Path) -> None:
     used = {package: of[package] for package in PACKAGES}
     figures = json.dumps({"command": made_by, "versions": used, **data}, indent=1)
     figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
-    (out / f"{name}.json").write_text(figures + "\n")
+    write_whole(out / f"{name}.json", f"{figures}\n".encode())
 
 
 def section(name: str, data: dict[str, Any]) -> str:

@@ -35,38 +35,6 @@ class Episodes:
     states: Array  # [E], the final states
 
 
-def self_play(
-    rules: Rules,
-    episode: str,
-    agent: Agent,
-    episodes: int,
-    seed: int,
-    *,
-    players: int = 2,
-    workers: int = 1,
-    first_dealer: int | None = None,
-    scores: tuple[int, int] | None = None,
-) -> Episodes:
-    """Play episodes with one agent in every seat; the number of workers changes no figure.
-
-    The seat ``first_dealer`` deals first, None to cut for it; sides 0 and 1 begin with ``scores``.
-    """
-    if episodes < 1:
-        raise ValueError(f"episodes must be at least 1, got {episodes!r}")
-
-    def chunk(k: int) -> Episodes:
-        deals, chance = np.random.SeedSequence(seed, spawn_key=(k,)).spawn(2)
-        n = min(AT_ONCE, episodes - k * AT_ONCE)
-        games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
-        games.reset(dealer=first_dealer, scores=scores)
-        return _played(games, agent, np.random.default_rng(chance))
-
-    chunks = range(math.ceil(episodes / AT_ONCE))
-    with ThreadPoolExecutor(workers) as pool:
-        played = list(pool.map(chunk, chunks))
-    return Episodes(*(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes)))
-
-
 def from_dealer(values: Array, dealer: Array) -> Array:
     """Return values by side, [E, sides, ...], from the dealer's side to the left."""
     sides = values.shape[1]
@@ -77,7 +45,7 @@ def from_dealer(values: Array, dealer: Array) -> Array:
 
 @dataclass(frozen=True)
 class Run:
-    """The number of episodes, and the agent in every seat; see `__main__.Settings`."""
+    """The agent in every seat, and how many episodes it plays; see `__main__.Settings`."""
 
     agent: Agent
     deals: int
@@ -86,9 +54,22 @@ class Run:
     seed: int
     workers: int
 
-    def play(self, rules: Rules, episode: str, episodes: int, **begun: Any) -> Episodes:
-        """Play episodes of one kind; see `self_play`."""
-        return self_play(rules, episode, self.agent, episodes, self.seed, workers=self.workers, **begun)
+    def play(self, rules: Rules, episode: str, episodes: int, players: int = 2, **begun: Any) -> Episodes:
+        """Play episodes of one kind, begun by these arguments of `GameBatch.reset`.
+
+        The number of workers changes no figure.
+        """
+
+        def chunk(k: int) -> Episodes:
+            deals, chance = np.random.SeedSequence(self.seed, spawn_key=(k,)).spawn(2)
+            n = min(AT_ONCE, episodes - k * AT_ONCE)
+            games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
+            games.reset(**begun)
+            return _played(games, self.agent, np.random.default_rng(chance))
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            played = list(pool.map(chunk, range(math.ceil(episodes / AT_ONCE))))
+        return Episodes(*(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes)))
 
 
 def _played(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Episodes:

@@ -24,7 +24,7 @@ from crib_env.engine.two_hand import HAND
 from crib_env.rules import TwoHandRules
 from crib_env.scoring import score_histogram
 from docs.pages import mean, number_table, render
-from research.numbers.episodes import Episodes, self_play
+from research.numbers.episodes import Episodes, Run
 from research.numbers.two_hand import DEALER, PONE
 
 FILE = Path(__file__).with_name("published.json")
@@ -71,7 +71,8 @@ def published() -> dict[str, Any]:
 def measure(deals: int, seed: int, folder: Path) -> dict[str, Any]:
     """Return our figures, and draw the pictures."""
     tables, cribs = own_tables(read_ours(folder)), published()["cribs"]
-    played = self_play(TwoHandRules.preset("hoyle"), "deal", load_agent(AGENT), deals, seed)
+    run = Run(load_agent(AGENT), deals, 0, 0, seed, workers=1)
+    played = run.play(TwoHandRules.preset("hoyle"), "deal", deals)
     draw(tables, cribs, folder)
     return {
         "deals": deals,

@@ -12,6 +12,7 @@ from crib_training.evaluation.chunks import Setup
 from crib_training.evaluation.report import conditions, ranked, shares_won
 from crib_training.exploit import Estimate
 from crib_training.exploit.measure import PARTS, SEATS
+from crib_training.outputs import write_json
 from crib_training.tournament import tournament
 from crib_training.workers import Processes
 
@@ -63,7 +64,7 @@ def exploited(
     runs: Path, rules: str, name: str, hands: int, seed: int, share: int = 1, **options: Any
 ) -> dict[str, Any]:
     """Return the result of `exploitability` for an agent, from a file if there is one."""
-    hands //= share
+    hands = max(2, hands // share)  # an interval needs two, and 0 stands for all
     path = runs / f"exploit_{rules}_{name}_{hands}_{seed}.json"
     if path.exists():
         stored: dict[str, Any] = json.loads(path.read_text())
@@ -73,7 +74,7 @@ def exploited(
         name, rules=rules, hands=hands, seed=seed, **options, progress=lambda line: print(f"    {line}", flush=True)
     ).as_dict()
     runs.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=2) + "\n")
+    write_json(path, result)
     return result
 
 

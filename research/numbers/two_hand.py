@@ -70,9 +70,7 @@ def measure(name: str, run: Run, folder: Path) -> dict[str, Any]:
     data["solved_and_played"] = {
         f"{dealer}-{pone}": {
             "solved": float(chance[DEALER, dealer, pone]),
-            "played": mean(
-                run.play(rules, "game", run.games // SHARE, first_dealer=0, scores=(dealer, pone)).winner == 0
-            ),
+            "played": mean(run.play(rules, "game", run.games // SHARE, dealer=0, scores=(dealer, pone)).winner == 0),
         }
         for dealer, pone in starts(rules)
     }

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.equilibrium.classes import Classes, hand_classes
-from crib_agents.equilibrium.public_tree import PAIRS, public_tree
+from crib_agents.equilibrium.public_tree import public_tree
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.knowledge.pegging import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
@@ -183,12 +183,9 @@ class DiscardSolver:
         write_suits(classes.cards, classes.splits, rules.crib_flush_size, suited)
         self.by_class = shows - suited, shows + suited
         self.cribs, counts = crib_points()
-        left = hands.copies - counts[:, None] - counts[None]
         there = (hands.counts.sum(axis=0) > 0).astype(np.float64)
-        own = hands.copies * there - counts[None]
-        self.crib = np.einsum("abs,abs->ab", self.cribs, np.broadcast_to(own, left.shape))
+        self.crib = np.einsum("abs,bs->ab", self.cribs, hands.copies * there - counts)
         self.starters = hands.copies * there.sum() - hands.ranks.shape[1] - 2
-        assert self.crib.shape == (PAIRS, PAIRS)
 
     def action_value(self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles) -> Doubles:
         """Return the values of splits in crib and pegging, float64[M, S] (play float64[K, K])."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
@@ -17,7 +16,7 @@ from crib_training.progress import steps
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.jit import kernel
-from crib_env.engine.ranks import multiset_number, rank_counts
+from crib_env.engine.ranks import CHOOSE, SUITS, multiset_number, rank_counts
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, draw_unused, seed_words
 from crib_env.engine.show import add_card, with_starter
@@ -94,8 +93,8 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
 
 def ways_dealt(size: int) -> Array:
     """Return in how many ways each hand of ``size`` cards can be dealt, int64[hands]."""
-    counts = rank_counts(size)
-    return np.array([math.prod(math.comb(4, n) for n in row) for row in counts.tolist()])
+    ways: Array = CHOOSE[SUITS, rank_counts(size)].prod(axis=1)
+    return ways
 
 
 def players_named(names: str) -> list[Agent]:

@@ -89,18 +89,14 @@ def sample_cribs(views, table, weights, expected, cards, rng, deals, counted, cr
                       counted[role], cribs[role], own[role])  # fmt: skip
 
 
-@dataclass
-class CribRound:
-    """The results of one round of sampling."""
+def crib_round(
+    rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
+) -> tuple[Array, Array, Array]:
+    """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS].
 
-    crib: Array  # float64[2, CELLS], mean points of the crib by role and pair
-    error: Array  # float64[2, CELLS], their standard errors
-    samples: Array  # int64[2, CELLS], how many cribs they are the means of
-    kept: Array  # float64[2, RANKS], the probability of keeping a card of a rank, by role
-
-
-def crib_round(rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence) -> CribRound:
-    """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
+    Returns the mean cribs by role and pair and their standard errors, both float64[2, CELLS], and
+    the probability of keeping a card of a rank, float64[2, RANKS].
+    """
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
     counted, cribs = np.zeros((2, CELLS, 2), dtype=np.int64), np.zeros((2, CELLS, 5))
@@ -115,7 +111,7 @@ def crib_round(rules: TwoHandRules, crib: Array, deals: int, seed: np.random.See
     error = np.sqrt((cribs[:, :, 2] / n - means**2) / n)
     dealt = by_card(samples) // (rules.dealt - 1)  # a card is of a pair with each other
     kept = (dealt - by_card(counted[:, :, 1])) / np.maximum(dealt, 1)
-    return CribRound(means, error, samples, kept)
+    return means, error, kept
 
 
 def by_card(chart: Array) -> Array:
@@ -137,15 +133,15 @@ def crib_tables(deals: Count = 4_000_000, rounds: Count = 5, seed: Seed = 2024) 
         started, changes = time.perf_counter(), []
         crib = np.zeros((len(ROLES), CELLS))
         for child in steps(seed_seq.spawn(rounds), f"{rules.name}, rounds"):
-            found = crib_round(rules, crib, deals, child)
-            changes.append(np.abs(found.crib - crib).mean())
-            crib = found.crib
-        cribs.append(found.crib.reshape(len(ROLES), RANKS, RANKS).round(4))
-        kept.append(found.kept.round(4))
+            found, error, rates = crib_round(rules, crib, deals, child)
+            changes.append(np.abs(found - crib).mean())
+            crib = found
+        cribs.append(crib.reshape(len(ROLES), RANKS, RANKS).round(4))
+        kept.append(rates.round(4))
         print(
             f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
             + " ".join(f"{change:.4f}" for change in changes)
-            + f", largest standard error {found.error.max():.4f}"
+            + f", largest standard error {error.max():.4f}"
         )
     return {"crib": np.stack(cribs), "kept": np.stack(kept)}
 

@@ -51,11 +51,10 @@ from crib_env.settings import Count, Seed
 from research.tables.dealing import both_games, discard_views, generator, ways_dealt
 from research.tables.deals import shrunk
 from research.tables.maker import makes
-from research.tables.rollouts import WORDS_DRAWN, draw_rank
+from research.tables.rollouts import PLAYS, WORDS_DRAWN, draw_rank, next_player, of_size
 
 PONE, DEALER = 0, 1
 TEMPERATURE = 0.02  # of the softmax that self-play draws cards by, in games
-PLAYS = 8
 
 
 @kernel
@@ -136,37 +135,30 @@ endgame_softmax = softmax_of(endgame_value)  # by which self-play draws
 
 @kernel
 def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, plays_of):
-    """Peg a deal; return how many cards were played. ``places`` gets each card's entries."""
+    """Peg the holdings ``held``, writing each card's entries; return how many cards were played."""
     pegging.begin_play(p, plays_of)
     p["needs"][PONE] = needs[PONE]
     p["needs"][DEALER] = needs[DEALER]
-    mine = held[PONE]
-    theirs = held[DEALER]
     seat = PONE
     plays = 0
     while seat != NONE:
-        now = mine if seat == PONE else theirs
+        now = held[seat]
         n = hands[now, pegging.DISTINCT]
         r = hands[now, pegging.LISTED] & 15
         if n > 1:
             endgame_softmax(p, seat, now, counts[seat], s, hands, weights, TEMPERATURE, s["chance"])
             r = draw_rank(hands[now, pegging.LISTED], n, s["chance"], rng)
         pegging.put(p, seat, r)
-        rest = hands[now, r]
+        held[seat] = hands[now, r]
         if p["needs"][seat] > 0:
-            write_places(p, seat, rest, places[plays])
+            write_places(p, seat, held[seat], places[plays])
             standing, key = find_standing(p, seat, 0, counts[seat], s, weights)
             for t in range(TABLES):
                 places[plays, t] += belief.ENDGAME + SIZE * key
             places[plays, TABLES] = seat
             places[plays, TABLES + 1] = int(standing * 1e9)
             plays += 1
-        if seat == PONE:
-            mine = rest
-            seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[theirs, pegging.LOWEST])
-        else:
-            theirs = rest
-            seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[mine, pegging.LOWEST])
+        seat = next_player(p, seat, held, single, hands)
     return plays
 
 
@@ -228,8 +220,8 @@ def play_endgames(
         for seat in range(2):
             counts[seat] = table[key + hands[held[seat], pegging.KEY]]
             counts[seat] += drawn_suits(rng, hands[held[seat], pegging.COUNTED], size, starter, suited[seat])
-        of_needs_pone = weights[s["standings"] + standing_at(0, counts[0], left[0], left[1])]
-        of_needs_dealer = weights[s["standings"] + standing_at(1, counts[1], left[0], left[1])]
+        of_needs_pone = weights[STANDINGS + standing_at(0, counts[0], left[0], left[1])]
+        of_needs_dealer = weights[STANDINGS + standing_at(1, counts[1], left[0], left[1])]
         if starter == JACK:
             left[DEALER] -= heels
         value = 0.0
@@ -443,8 +435,7 @@ def dealt_views(rules: TwoHandRules, role: int, key: int, hands: int, rng: np.ra
 
 def plain_rates(rules: TwoHandRules) -> Array:
     """Return how likely each role keeps a hand far from the end, float64[2, hands]."""
-    of_size = slice(int(pegging.FIRST[rules.dealt - 2]), int(pegging.FIRST[rules.dealt - 1]))
-    rates: Array = load(ROLLOUT_POLICY)["kept"][DEALT.index(rules.dealt), :, of_size]
+    rates: Array = load(ROLLOUT_POLICY)["kept"][DEALT.index(rules.dealt), :, of_size(rules.dealt - 2)]
     return rates
 
 

@@ -18,7 +18,7 @@ from crib_agents.data.tables import ENDGAME_BELIEF
 from crib_agents.expert.discard import read_before
 from crib_agents.expert.endgame import CLASS, CLASSES, LEAD_UNIT, REACH, TABLE_SETS, key_of, standing_at, standings
 from crib_agents.knowledge.deal_points import load_outcomes
-from crib_agents.knowledge.pegging import COUNTED, FIRST, MOST, OF_SIZE, holdings
+from crib_agents.knowledge.pegging import COUNTED, MOST, OF_SIZE, holdings
 from crib_agents.loading import load_agent
 
 from crib_env.arrays import Array
@@ -31,6 +31,7 @@ from crib_env.settings import Count, Seed
 from research.tables.dealing import batches, both_games, let_discard
 from research.tables.endgame import KEPT_DIGITS, LEAST_KEPT, kept_rates, share_of_needs, widened, win_now
 from research.tables.maker import makes
+from research.tables.rollouts import of_size
 
 LANES = 2000
 PASSES = 30  # of the fit of the weights
@@ -75,8 +76,7 @@ def leads_of_expert(rules: TwoHandRules, deals: int, seed: np.random.SeedSequenc
 
 def shares(keys: Array, hands: Array, led: Array, size: int) -> Array:
     """Return the share of each rank in the leads, float64[TABLE_SETS, hands, MOST]."""
-    first = int(FIRST[size])
-    counted = holdings()[first : first + OF_SIZE[size], COUNTED]
+    counted = holdings()[of_size(size), COUNTED]
     held = counted[:, None] >> (4 * np.arange(RANKS)) & 15  # [hands, RANKS]
     paired = (held > 1).astype(int)
     weights = np.ones((TABLE_SETS, RANKS, 2))

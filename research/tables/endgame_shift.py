@@ -22,6 +22,7 @@ from crib_agents.expert import discard, pegging
 from crib_agents.expert.endgame import CLASSES, PAIR, REACH, decided, near_end
 from crib_agents.knowledge.winning import WON, probabilities
 from crib_agents.loading import load_agent
+from crib_training.outputs import table
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
@@ -154,6 +155,7 @@ def endgame_shift(games: Count = 12_000, seed: Seed = 2035) -> dict[str, Any]:
 
 CHECKED = (1, 3), (4, 11), (12, 26)  # points to make
 NAMES = "discard", "first card", "later card"
+HEAD = ("game", "to make", "decision", "role", "decisions", "value, %", "less games won, points")
 
 
 @makes(None)
@@ -163,8 +165,7 @@ def endgame_check(games: Count = 2_000, seed: Seed = 701) -> None:
     Args:
         games: games by each rules, from each band of points to make.
     """
-    print("| game | to make | decision | role | decisions | value, % | less games won, points |")
-    print("|---|---|---|---|---|---|---|")
+    rows = []
     for rules, seed_seq in both_games(seed):
         for band, of_band in zip(CHECKED, seed_seq.spawn(len(CHECKED)), strict=True):
             agent, rng = load_agent("expert"), np.random.default_rng(of_band.spawn(1)[0])
@@ -178,16 +179,14 @@ def endgame_check(games: Count = 2_000, seed: Seed = 701) -> None:
                 values.append(np.nanmax(two_hand_action_values(views), axis=1))
                 beyond.append(values[-1] - (batch.returns()[at, seats] > 0))
                 number.append(k * LANES + at)
+            names = rules.name, f"{band[0]} to {band[1]}"
             of_cell, said, more, game = map(np.concatenate, (cells, values, beyond, number))
             for cell in range(KINDS * len(ROLES)):
-                rows = of_cell == cell
-                mean, half = clustered(more[rows], game[rows])
-                print(
-                    f"| {rules.name} | {band[0]} to {band[1]} | {NAMES[cell // 2]} | "
-                    f"{ROLES[cell % 2]} | {rows.sum()} | {100 * said[rows].mean():.1f} | "
-                    f"{100 * mean:+.2f} ± {100 * half:.2f} |",
-                    flush=True,
-                )
+                here = of_cell == cell
+                mean, half = clustered(more[here], game[here])
+                made = f"{100 * said[here].mean():.1f}", f"{100 * mean:+.2f} ± {100 * half:.2f}"
+                rows.append([*names, NAMES[cell // 2], ROLES[cell % 2], here.sum(), *made])
+    print(table(HEAD, rows))
 
 
 def clustered(values: Array, groups: Array) -> tuple[float, float]:

@@ -39,6 +39,7 @@ from crib_training.progress import steps
 from numba import float64, int64, void
 
 from crib_env.arrays import Array
+from crib_env.engine import stack
 from crib_env.engine.hands.records import PEGGING
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.ranks import RANKS, pips
@@ -108,13 +109,19 @@ def draw_rank(listed, n, chance, rng):
     return listed >> (4 * best) & 15  # the draw fell into what rounding left
 
 
+@kernel
+def next_player(p, seat, held, single, hands):
+    """Peg what ``seat`` has earned by going on, and return the next player; ``held``: of both."""
+    return pegging.next_turn(p, single, hands[held[seat], pegging.LOWEST], hands[held[1 - seat], pegging.LOWEST])
+
+
 @entry(
     float64(
         int64[:, ::1], int64[:, ::1], float64[::1], int64[::1], int64, int64, float64,
         pegging.POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
     )
 )  # fmt: skip
-def self_play(kept, hands, weights, rng, size, single, rate, positions, places, made, shared, chance):
+def self_play(kept, hands, weights, rng, size, single, rate, positions, places, needs, shared, chance):
     """Play every deal of ``kept`` and move the tables towards the points that followed each card.
 
     ``kept``, int64[deals, 2], has holdings of the dealer and of pone; ``size`` cards in a hand,
@@ -122,35 +129,29 @@ def self_play(kept, hands, weights, rng, size, single, rate, positions, places, 
     tables had it before they learned of it.
     """
     p = positions[0]
+    held = stack.ints(2)
     squares = 0.0
     cards = 0
     for i in range(kept.shape[0]):
         pegging.begin_play(p, size)
-        dealers = kept[i, DEALER]
-        pones = kept[i, PONE]
+        held[DEALER] = kept[i, DEALER]
+        held[PONE] = kept[i, PONE]
         seat = PONE
         plays = 0
         while seat != NONE:
-            held = dealers if seat == DEALER else pones
-            r = choose(p, seat, held, hands, weights, shared, chance, rng)
+            r = choose(p, seat, held[seat], hands, weights, shared, chance, rng)
             pegging.put(p, seat, r)
-            rest = hands[held, r]
-            write_places(p, seat, rest, places[plays])
+            held[seat] = hands[held[seat], r]
+            write_places(p, seat, held[seat], places[plays])
             places[plays, TABLES] = seat
-            made[plays, DEALER] = pegging.ENDLESS - p["needs"][DEALER]
-            made[plays, PONE] = pegging.ENDLESS - p["needs"][PONE]
+            needs[plays, DEALER] = p["needs"][DEALER]
+            needs[plays, PONE] = p["needs"][PONE]
             plays += 1
-            if seat == DEALER:
-                dealers = rest
-                seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[pones, pegging.LOWEST])
-            else:
-                pones = rest
-                seat = pegging.next_turn(p, single, hands[rest, pegging.LOWEST], hands[dealers, pegging.LOWEST])
+            seat = next_player(p, seat, held, single, hands)
         for k in range(plays):
             seat = places[k, TABLES]
             other = 1 - seat
-            error = float(pegging.ENDLESS - p["needs"][seat] - made[k, seat])
-            error -= pegging.ENDLESS - p["needs"][other] - made[k, other]
+            error = float(needs[k, seat] - p["needs"][seat] - needs[k, other] + p["needs"][other])
             for t in range(TABLES):
                 error -= weights[places[k, t]]
             for t in range(TABLES):
@@ -172,13 +173,18 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
     return odds
 
 
+def of_size(size: int) -> slice:
+    """Return the numbers of the holdings of ``size`` cards."""
+    return slice(int(pegging.FIRST[size]), int(pegging.FIRST[size + 1]))
+
+
 def keeping_rates(kept: Array, size: int) -> Array:
     """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
-    of_size, ways = slice(int(pegging.FIRST[size]), int(pegging.FIRST[size + 1])), dealing.ways_dealt(size)
+    here, ways = of_size(size), dealing.ways_dealt(size)
     rates = np.zeros((len(ROLES), pegging.HOLDINGS))
     for role in range(len(ROLES)):
-        seen = np.bincount(kept[:, role], minlength=pegging.HOLDINGS)[of_size] + 0.5
-        rates[role, of_size] = seen / ways * (ways.sum() / seen.sum())
+        seen = np.bincount(kept[:, role], minlength=pegging.HOLDINGS)[here] + 0.5
+        rates[role, here] = seen / ways * (ways.sum() / seen.sum())
     return rates
 
 

@@ -19,10 +19,10 @@ import time
 from typing import Annotated, Any
 
 import numpy as np
-from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load
+from crib_agents.data.tables import TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS
 from crib_agents.expert import table_top as estimate
-from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, GAINS, NEVER, act_views, score_now, scratch
-from crib_agents.knowledge.rounds import ALIKE, MOST_POINTS, POSITION, POSITIONS_T, pass_on, put, solve, take_up
+from crib_agents.expert.table_top import ACTIONS, BUDGETS, COLUMNS, GAINS, NEVER, score_now
+from crib_agents.knowledge.rounds import MOST_POINTS, POSITION, POSITIONS_T, pass_on, put, solve, take_up
 from crib_training.progress import steps
 from numba import float64, int64, void
 from pydantic import Field
@@ -257,8 +257,7 @@ def learn_values(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doub
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)
     values = np.zeros(estimate.VALUES)
-    for stage in steps(range(len(STAGES)), f"{preset}, stages"):
-        whole, epsilon, rate, parts = STAGES[stage]
+    for stage, (whole, epsilon, rate, parts) in enumerate(steps(STAGES, f"{preset}, stages")):
         visits = np.full(estimate.VALUES, EARLIER_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
@@ -310,23 +309,9 @@ def measure_rounds(
     games.reset(dealer=DEALER)
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))
-    work = scratch()
     for turn in steps(range(TURNS), f"{preset}, {players} players, turns"):
-        chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
-        act_views(
-            games.views(every),
-            every,
-            show_table(),
-            load(TABLE_TOP_VALUES)["values"],
-            np.zeros(RANKS),
-            ALIKE,
-            np.ones(2),
-            *BUDGETS[budget - 1],
-            *work,
-            chosen,
-            analysis,
-        )
+        chosen = estimate.search(games.views(every), BUDGETS[budget - 1], analysis)
         sides = [estimate.MINE, estimate.THEIRS] if turn % 2 == DEALER else [estimate.THEIRS, estimate.MINE]
         expected[turn] = analysis[every, chosen][:, sides]
         bad = games.step(every, chosen)

@@ -22,7 +22,7 @@ from crib_env.engine.ranks import multiset_number
 from crib_env.options import ResetOptions
 from crib_env.rules import PRESETS
 from research.tables.__main__ import main as make_tables
-from research.tables.endgame import ROWS, SUMS, slopes
+from research.tables.endgame import ROWS, SUMS, SelfPlay, plain_rates, slopes, win_now
 from research.tables.endgame_belief import shares
 
 compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
@@ -78,6 +78,24 @@ def test_shares_are_those_of_the_hand_where_it_led_often() -> None:
     assert found[7, ace_two] == pytest.approx(0.9 * np.array([0.25, 0.75, 0, 0]) + 0.1 * flat, abs=0.02)
     assert found[7, other, 1] > max(found[7, other, [0, 2]])  # by the weight of the two
     assert found[6, ace_two] == pytest.approx(flat)  # no leads in this class
+
+
+def test_self_play_near_the_end_finds_the_standing_of_each_hand() -> None:
+    """A seat that needs one point stands well, and the other one badly, before a card is played."""
+    rules, deals = PRESETS["five_card"], 40
+    rates = np.repeat(plain_rates(rules)[:, None], endgame.CLASSES**2, axis=1)
+    tables = np.zeros(endgame.TABLE_SETS * belief.SIZE)
+    game = SelfPlay(rules, rates, tables, win_now(rules), np.random.SeedSequence(4))
+    far = endgame.DEAL_REACH
+    _, before, mean = game.play(np.repeat([[1, far], [far, 1]], deals, axis=0))
+    number, value, standing, *_ = before.sum(axis=1).T
+    for pone, dealer, least, most in ((1, far, 0.9, 1.0), (far, 1, 0.0, 0.1)):
+        rows = [endgame.before_at(0, pone, dealer), endgame.before_at(1, dealer, pone)]
+        assert number[rows].tolist() == [deals, deals]
+        assert value[rows].sum() == pytest.approx(deals)  # what one seat wins the other loses
+        assert least <= standing[rows[0]] / deals <= most
+        assert 1 - most <= standing[rows[1]] / deals <= 1 - least
+        assert mean[pone, dealer] == value[rows[0]]
 
 
 def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str, str], float]:

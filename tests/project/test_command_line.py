@@ -40,7 +40,7 @@ from crib_env.settings import (
 )
 
 # Where sources lie, and from where their modules are named.
-SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
+SOURCES = {"training": "training", "play": "play", "research": "", "benchmarks": ""}
 
 
 def modules() -> Iterator[str]:
@@ -242,7 +242,7 @@ def test_settings_documentation_is_their_help(capsys: pytest.CaptureFixture[str]
         assert words in output
 
 
-RESEARCH = [f"research.{name}" for name in ("figures", "make_leaderboard", "mutants")]
+RESEARCH = [f"research.{name}" for name in ("figures", "make_leaderboard")]
 CHECKOUT = [*RESEARCH, *(f"benchmarks.{name}" for name in ("bots", "endurance", "perfcheck"))]
 
 
@@ -253,6 +253,23 @@ def test_main_of_a_checkout_has_help_and_refuses_unknown_options(module: str, mo
         with pytest.raises(SystemExit) as end:
             import_module(module).main()
         assert end.value.code == status
+
+
+def test_endurance_refuses_unknown_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        import_module("benchmarks.endurance").main(["--rules", "whist"])
+    assert end.value.code == 2
+    assert "invalid choice: 'whist' (choose from " in capsys.readouterr().err
+
+
+def test_pictures_of_environments_need_no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures: Any = import_module("research.make_pictures")
+    made: list[str] = []
+    monkeypatch.setattr(pictures, "animate", made.append)
+    monkeypatch.setattr(pictures, "sync_playwright", lambda: pytest.fail("a browser is started"))
+    monkeypatch.setattr(sys, "argv", ["make_pictures", "discard_v0"])
+    pictures.main()
+    assert made == ["discard_v0"]
 
 
 def test_help_is_a_command() -> None:

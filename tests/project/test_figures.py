@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
+from crib_training.rate import read
 
 from benchmarks.timing import page as speed_page
 from docs.pages import render
@@ -27,6 +29,7 @@ PLAIN = re.compile(
     r"Python 3\.\d+|version \d+\.\d+\.\d+|OpenSpiel[^.]{0,60}2\.0\.2|95 %|121 points|to 121\b|5x5|to 61\b|towards 15"
     r"|(?<=15 )and 31\b|OFL-1\.1|12,994,800 hands|1,024 (?:six-card )?games|2\.5 GHz"
 )
+INTERVAL = re.compile(r"(?<![\d.])(\d[\d.]*)(?: %)? ± (\d[\d.]*)")
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
 
 
@@ -50,13 +53,48 @@ def test_speed_page_ratios_equal_the_results() -> None:
     assert set(quoted) <= known
 
 
+def every_interval() -> frozenset[tuple[str, str]]:
+    """Return each mean and half interval of all files, rounded in every way, in per cent too."""
+    pairs: set[tuple[str, str]] = set()
+
+    def add(mean: float, half: float) -> None:
+        for scale in (1, 100):
+            for places in range(5):
+                pairs.add((f"{abs(scale * mean):.{places}f}", f"{scale * half:.{places}f}"))
+
+    def walk(one: Any) -> None:
+        if isinstance(one, list):
+            if len(one) == 2 and all(isinstance(item, float) for item in one):
+                add(*one)  # as the benchmark's ledger has them
+            for item in one:
+                walk(item)
+        elif isinstance(one, dict):
+            half = one.get("ci95")
+            if half is not None and one.get("mean") is not None:
+                add(one["mean"], half)
+            for item in one.values():
+                walk(item)
+        elif isinstance(one, str):
+            pairs.update(INTERVAL.findall(one))
+
+    for path in figures.NUMBERS.glob("*.json"):
+        walk(json.loads(path.read_text("utf-8")))
+    for path in figures.NUMBERS.glob("*.jsonl"):
+        for line in path.read_text("utf-8").splitlines():
+            walk(json.loads(line))
+    for path in (ROOT / "leaderboard").glob("*/*.json"):
+        for opponent in read(path).games:
+            walk(figures.won(path.parent.name, opponent, path.stem))
+    return frozenset(pairs)
+
+
 def test_figures_intervals_of_pages_are_in_files() -> None:
-    known = figures.every_interval()
+    known = every_interval()
     for folder in ("docs", "leaderboard", "agents/crib_agents/data"):
         for path in sorted((ROOT / folder).rglob("*.md")):
             name = path.relative_to(ROOT).as_posix()
             if "_build" not in path.parts and not name.startswith(MADE):
-                found = [pair for pair in figures.INTERVAL.findall(path.read_text("utf-8")) if pair not in known]
+                found = [pair for pair in INTERVAL.findall(path.read_text("utf-8")) if pair not in known]
                 assert found == [], f"{name}: no file of docs/numbers has {found}"
 
 

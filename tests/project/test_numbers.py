@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,11 @@ from crib_env import find_agent
 from crib_env.cards import RANKS as TEXT
 from crib_env.policy import GROUP
 from crib_env.rules import PRESETS
+from docs.pages import write_changed
 from research import make_leaderboard
 from research.numbers import many_hand, published, strength, table_top, two_hand
 from research.numbers.__main__ import FOLDER, Settings, pages, run, write
-from research.numbers.episodes import Run, self_play
+from research.numbers.episodes import Run
 from research.numbers.published import differences, own_tables, picture, read_rows
 
 
@@ -32,7 +34,8 @@ def run_of(deals: int, games: int) -> Run:
 
 def test_episodes_do_not_depend_on_the_workers() -> None:
     rules = PRESETS["hoyle"]
-    played = [self_play(rules, "deal", find_agent("random"), 3000, 7, workers=w) for w in (1, 2)]
+    runs = [Run(find_agent("random"), 3000, 0, 0, seed=7, workers=workers) for workers in (1, 2)]
+    played = [run.play(rules, "deal", run.deals) for run in runs]
     assert np.array_equal(played[0].states, played[1].states)
     assert np.array_equal(played[0].points, played[1].points)
 
@@ -110,6 +113,35 @@ def test_numbers_commands_cover_every_built_in_agent() -> None:
     for rules, field in strength.QUERIES.items():
         assert every - set(field) == ({"random"} if rules == "hoyle" else set())
     assert set(make_leaderboard.RATED) == every
+
+
+def test_numbers_exploitability_uses_two_hands_at_least(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A share of few hands is not 0, which stands for all of them."""
+    asked = []
+
+    def exploitability(_: str, **given: Any) -> SimpleNamespace:
+        asked.append(given["hands"])
+        return SimpleNamespace(as_dict=dict)
+
+    monkeypatch.setattr(strength, "exploitability", exploitability)
+    strength.measure_exploitability(8, seed=1, runs=tmp_path)
+    assert set(asked) == {2, 8}
+
+
+def test_numbers_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, figures = tmp_path / "page.md", tmp_path / "table_top.json"
+    for path in (page, figures):
+        path.write_text("as it was")
+
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.fsync", full)
+    for writes in (lambda: write_changed(page, "new"), lambda: write("table_top", {}, "a command", tmp_path)):
+        with pytest.raises(OSError, match="cannot be written: no space left"):
+            writes()
+    assert page.read_text() == figures.read_text() == "as it was"
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_numbers_rejects_unknown_part() -> None:

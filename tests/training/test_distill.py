@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +19,10 @@ from research import distill
 def test_distill_changes_the_pegging_network_alone(tmp_path: Path) -> None:
     student, out = tmp_path / "student.safetensors", tmp_path / "fitted.safetensors"
     drawn_weights(PRESETS["five_card"]).save(student)
-    distill.main(student, out, rounds=2, deals=8, last_epochs=20, batch_size=8)
+    distill.run(distill.Settings(student=student, out=out, rounds=2, deals=8, last_epochs=20, batch_size=8))
     before, after = Weights.load(student), Weights.load(out)
-    assert after.made_by == "a test, then python -m research.distill --rounds 2 --deals 8 --seed 1"
+    options = "--rounds 2 --deals 8 --learning-rate 0.0005 --batch-size 8 --seed 1 --last-epochs 20"
+    assert after.made_by == f"a test, then python -m research.distill {options}"
     for name, layers in before.nets.items():
         same = [np.array_equal(a[0], b[0]) for a, b in zip(layers, after.nets[name], strict=True)]
         assert all(same) == (name != "pegging")
@@ -43,5 +45,17 @@ def test_distill_targets_and_sure_points_are_the_experts() -> None:
 
 def test_distill_refuses_other_games(tmp_path: Path) -> None:
     drawn_weights(PRESETS["table_top"]).save(tmp_path / "x.safetensors")
-    with pytest.raises(SystemExit, match="table_top: only two-hand games have a teacher"):
-        distill.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
+    settings = distill.Settings(student=tmp_path / "x.safetensors", out=tmp_path / "y.safetensors")
+    with pytest.raises(ValueError, match="table_top: only two-hand games have a teacher"):
+        distill.run(settings)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [({"out": "no/file"}, "out: there is no folder no"), ({"rounds": 0}, "rounds must be a whole number from 1")],
+)
+def test_distill_refuses_wrong_settings_before_it_plays(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
+    student = tmp_path / "x.safetensors"
+    drawn_weights(PRESETS["five_card"]).save(student)
+    with pytest.raises(ValueError, match=message):
+        distill.Settings(**{"student": student, "out": tmp_path / "y", **changed})

@@ -55,7 +55,7 @@ def test_imitate_comes_closer_to_equilibrium_and_keeps_the_discards(
     monkeypatch.setattr(imitate, "card_targets", lambda views: seen.append(views) or targets(views))
     student, out = tmp_path / "student.safetensors", tmp_path / "fitted.safetensors"
     replace(drawn_weights(PRESETS["five_card"]), temperature=0.1).save(student)
-    imitate.main(student, out, rounds=6, deals=512, batch_size=16)
+    imitate.run(imitate.Settings(student=student, out=out, rounds=6, deals=512, batch_size=16))
     assert len(seen) == 6
     assert not any(views["discarded_n"].any() for views in seen)
     before, after = Weights.load(student), Weights.load(out)
@@ -78,8 +78,9 @@ def test_imitate_comes_closer_to_equilibrium_and_keeps_the_discards(
 
 def test_imitate_refuses_a_student_that_is_not_mixed_or_of_another_family(tmp_path: Path) -> None:
     drawn_weights(PRESETS["five_card"]).save(tmp_path / "x.safetensors")
+    settings = imitate.Settings(student=tmp_path / "x.safetensors", out=tmp_path / "y.safetensors")
     with pytest.raises(ValueError, match="temperature above 0"):
-        imitate.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
+        imitate.run(settings)
     drawn_weights(PRESETS["table_top"]).save(tmp_path / "x.safetensors")
-    with pytest.raises(SystemExit, match="table_top: only two-hand games have a teacher"):
-        imitate.main(tmp_path / "x.safetensors", tmp_path / "y.safetensors")
+    with pytest.raises(ValueError, match="table_top: only two-hand games have a teacher"):
+        imitate.run(settings)

@@ -579,14 +579,14 @@ def choose(views: Views, budget: int = 3) -> Actions:
     The ``budget``, 1 to 4, sets how far the search looks: 1, the values after its action alone; 2,
     the best answer to every card that may come next; 3 and 4, a card further; see `BUDGETS`.
     """
-    return _search(views, BUDGETS[budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
+    return search(views, BUDGETS[budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
 
 
 def analyze(view: np.void, budget: int = 3) -> Doubles:
     """Return each action's expected results, for the seat to move of one view, float64[26, 4]."""
     analysis = np.full((ACTIONS, COLUMNS), np.nan)
     actions, answers = BUDGETS[budget - 1]
-    _search(np.array([view]), (ACTIONS if actions else 0, answers), analysis[None])
+    search(np.array([view]), (ACTIONS if actions else 0, answers), analysis[None])
     # The points know nothing of the search. The best action wins as often as its points say, and
     # another less often by its value: a point less is half a point less for this side and half a
     # point more for the other, since the weights of their points sum to 2.
@@ -596,7 +596,8 @@ def analyze(view: np.void, budget: int = 3) -> Doubles:
     return analysis
 
 
-def _search(views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
+def search(views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
+    """Return the best action of each view by one of `BUDGETS`; fill ``analysis`` if it has rows."""
     chosen = np.empty(len(views), dtype=np.int64)
     values, work = load(TABLE_TOP_VALUES)["values"], scratch()
     views = np.ascontiguousarray(views)
