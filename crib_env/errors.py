@@ -54,7 +54,8 @@ def nearest(given: object, choices: Collection[str]) -> str:
 
 def check_choice(name: str, value: object, accepted: Collection[object]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
-    if value not in list(accepted):  # a dict or a set would hash the value
+    alike = [one for one in accepted if isinstance(one, bool) == isinstance(value, (bool, np.bool_))]  # 1 is not True
+    if value not in alike:  # a dict or a set would hash the value
         known = ", ".join(map(repr, accepted))
         meant = nearest(value, [one for one in accepted if isinstance(one, str)])
         raise ValueError(f"{name} must be one of {known}, got {value!r}{meant}")

@@ -209,10 +209,17 @@ class TwoHandRules(HandRules):
         "rules='five_card[match_target=7]'; every game counts 1 there, unless you set "
         "skunk_points and skunk_margin, double_skunk_points and double_skunk_margin"
     )
-    match_only: ClassVar[frozenset[str]] = frozenset({
-        "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin", "double_skunk_points",
-        "next_dealer",
-    })  # fmt: skip
+    match_only: ClassVar[frozenset[str]] = frozenset(
+        {
+            "for_last",
+            "match_target",
+            "skunk_margin",
+            "skunk_points",
+            "double_skunk_margin",
+            "double_skunk_points",
+            "next_dealer",
+        }
+    )
 
     dealt: int = 6
     single_count: bool = False

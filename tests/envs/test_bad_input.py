@@ -105,10 +105,10 @@ BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (LEARNERS, "seat", [2, -1, "0", 0.5, 1.0, True, np.array([0])], ("seat", "0 to 1")),
     (BATCHES, "num_envs", [0, -1, 2.5, "4"], ("num_envs",)),
     (FORMS, "mask_in_observation", ["rlib"], ("did you mean 'rllib'", "tianshou")),
-    (FORMS, "mask_in_observation", [None, "", [], 2], ("mask_in_observation must be one of True, False", "tianshou")),
+    (FORMS, "mask_in_observation", [None, "", [], 1, 0, 2], ("mask_in_observation must be one of True, False", "tianshou")),
     (["vector_env"], "threads", [0], ("threads",)),
     (["vector_env"], "autoreset_mode", ["nextstep"], ("autoreset_mode must be one of",)),
-    (["vector_env"], "copy", ["no"], ("copy must be one of True, False",)),
+    (["vector_env"], "copy", ["no", 1], ("copy must be one of True, False",)),
 ]
 OF_A_WRONG_TYPE = (int, list, dict)  # where rules are a name or `Rules`
 
