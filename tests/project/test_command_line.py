@@ -40,7 +40,7 @@ from crib_env.settings import (
 )
 
 # Where sources lie, and from where their modules are named.
-SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
+SOURCES = {"training": "training", "play": "play", "research": "", "benchmarks": ""}
 
 
 def modules() -> Iterator[str]:
@@ -78,6 +78,10 @@ def kinds(hint: Any) -> set[Any]:
         return {Literal}
     parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
     return set().union(*map(kinds, parts)) if parts else {hint}
+
+
+def test_settings_are_found_in_every_source() -> None:
+    assert {name.partition(".")[0] for name in MODULES} == {"crib_training", "crib_play", "research", "benchmarks"}
 
 
 @pytest.mark.parametrize("module", MODULES)
