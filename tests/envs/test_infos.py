@@ -78,10 +78,3 @@ def test_info_separates_illegal_action_from_none(form: str, action: int, reporte
     info = env.step(np.array(3 * [action]))[-1]
     found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
     assert (found if form == "vector" else found["illegal_action"]) == reported
-
-
-@pytest.mark.parametrize("name", ["six_card_v0", "five_card_v0"])
-def test_events_of_a_reset_with_scores_have_no_points_for_last(name: str) -> None:
-    env = getattr(crib_env, name).gym_env()
-    env.reset(seed=1, options={"scores": (5, 5)})
-    assert env.batch.history[0] == 0
