@@ -21,6 +21,7 @@ from crib_env.engine.hands.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
 from reference.scoring import rank, score_play, value
+from two_hand_views import legal_cards
 
 
 def test_encode_takes_one_view_or_many() -> None:
@@ -92,10 +93,6 @@ def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tup
             )
         games.ask(agent, lanes, rng)
         lanes = games.running(lanes)
-
-
-def legal_cards(view: Any) -> list[int]:
-    return [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
 
 
 def unseen(view: Any) -> list[int]:

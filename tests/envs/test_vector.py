@@ -29,6 +29,7 @@ from crib_env import (
 )
 from crib_env.batch import usable_cores
 from crib_env.envs import vector
+from two_hand_views import legal_cards
 from vector_walks import THREE, Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
@@ -218,8 +219,7 @@ def test_step_returns_copies_by_default() -> None:
 
 
 def anything(view: Any, rng: np.random.Generator) -> int:
-    legal = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
-    return int(rng.choice(legal))
+    return int(rng.choice(legal_cards(view)))
 
 
 @pytest.mark.parametrize(
