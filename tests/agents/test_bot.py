@@ -305,7 +305,7 @@ def test_command_agent_leaks_nothing() -> None:
         agent = broken("dies")
         for _ in range(2):
             agent.act(some_views(1), RNG)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match="died with exit code 3"):
             agent.act(some_views(1), RNG)
         agent.close()
     assert open_files() <= before
