@@ -106,6 +106,7 @@ def test_rules_name_with_invalid_changes_is_rejected() -> None:
         ("hoyle[targt=91]", "targt"),
         ("table_top[target=31]", "five_card"),
         ("hoyle[target=1000]", "target"),
+        ("hoyle[target=91,target=61]", "^'target' is changed twice: 'hoyle"),
     ):
         with pytest.raises(ValueError, match=says):
             six_card_v0.env(rules=rules)
