@@ -501,6 +501,8 @@ def find_agent(opponent: Opponent) -> Agent:
             return _installed(opponent)
         try:
             found = resolve_name(opponent)
+            if inspect.ismodule(found):
+                raise ValueError(f"{found.__name__} is a module")
         except (ImportError, AttributeError, ValueError) as error:
             raise ValueError(
                 f"there is no agent at {opponent!r}: {error}; write package.module:name, or name "

@@ -23,6 +23,7 @@ from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
 from research.tables.dealing import batches
 from research.tables.rollouts import choices_of, fit_choices
+from two_hand_views import legal_cards
 
 every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.path.stem)
 
@@ -89,7 +90,7 @@ def test_batches_make_as_many_games_as_named() -> None:
 def test_choice_tables_predict_unseen_choices() -> None:
     views, ranks = choices_of(FIVE, find_agent("greedy"), 700, np.random.SeedSequence(1))
     for view, rank in zip(views, ranks, strict=True):
-        may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
+        may = {card >> 2 for card in legal_cards(view)}
         assert rank in may
         assert len(may) > 1
     tables, predicted = fit_choices(5, views, ranks, np.random.default_rng(2))

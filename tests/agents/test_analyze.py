@@ -131,6 +131,8 @@ def test_crib_analyze_takes_notation_of_any_game(capsys: pytest.CaptureFixture[s
         (["5H", "--env", "three_hand_v0"], "no position of 'three_hand'"),
         (["5H", "--env", "table_top_v0"], "--layout gives one of Table Top"),
         (["5H", "--layout", "x", "--env", "five_card_v0"], "no position of 'five_card'"),
+        (["5H", "--partners-crib", "1"], "--partners-crib is for Table Top, with --layout"),
+        (["5H", "--layout", "x", "--dealer"], "--dealer is for six and five cards"),
     ],
 )
 def test_crib_analyze_rejects_invalid_or_combined_notation(words: list[str], message: str) -> None:

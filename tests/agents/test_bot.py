@@ -178,6 +178,7 @@ def test_reference_bots_follow_the_protocol(language: str, tmp_path: Path) -> No
     [
         ("illegal", "raised", "must be one of"),
         ("not held", "raised", "must be one of"),
+        ("twice", "raised", "twice"),
         ("malformed", "raised", "no line of JSON"),
         ("raw escape", "raised", r"\\x1b[31mred"),
         ("nan", "raised", "must be one of"),
@@ -211,10 +212,35 @@ def test_broken_bots_forfeit_and_are_started_again(
     agent.close()
 
 
-@pytest.mark.parametrize("fault", ["bad name", "bad games", "bad plays", "no greeting"])
-def test_command_agent_refuses_a_wrong_greeting(fault: str) -> None:
-    with pytest.raises(ValueError, match="is no bot: "):
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("bad name", 'its greeting must have a "name", got '),
+        ("bad games", '"games" must be a whole number from 1, got 0'),
+        ("bad plays", '"plays" must name some of six_card, .*go fish'),
+        ("bad rules", '"rules" must be "presets", "any" or "ask", got \'some\''),
+        ("no greeting", "it wrote no line of JSON: "),
+    ],
+)
+def test_command_agent_refuses_a_wrong_greeting(fault: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"is no bot: {why}"):
         broken(fault)
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("too few", "be a number for each legal action"),
+        ("no number", "be a number for each legal action"),
+        ("too much", "sum to 1"),
+        ("below zero", "sum to 1"),
+    ],
+)
+def test_command_agent_refuses_wrong_probabilities(fault: str, why: str) -> None:
+    agent: Any = command_agent(f"{sys.executable} {BROKEN} '{fault}'")
+    with pytest.raises(ValueError, match=f'"probabilities" must {why}, got '):
+        agent.action_probabilities(some_views(1))
+    agent.close()
 
 
 def test_command_agent_names_a_program_that_cannot_start() -> None:
@@ -305,7 +331,7 @@ def test_command_agent_leaks_nothing() -> None:
         agent = broken("dies")
         for _ in range(2):
             agent.act(some_views(1), RNG)
-        with pytest.raises(RuntimeError):
+        with pytest.raises(RuntimeError, match="died with exit code 3"):
             agent.act(some_views(1), RNG)
         agent.close()
     assert open_files() <= before

@@ -18,6 +18,7 @@ from crib_env.engine.family import find_family
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.policy import Act, Actions, CompiledAgent, Views, action_probabilities
 from learned_nets import views_of
+from two_hand_views import legal_cards
 
 BOTH = ("hoyle", "five_card", "table_top")
 TWO_HAND = ("hoyle", "five_card")
@@ -172,7 +173,7 @@ def test_action_probabilities_of_random_are_uniform() -> None:
     views = views_of("five_card", 40, 3)
     probabilities = action_probabilities(find_agent("random"), views, ACTIONS, rng())
     for view, row in zip(views, probabilities, strict=True):
-        legal = [c for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+        legal = legal_cards(view)
         assert set(np.nonzero(row)[0]) == set(legal)
         assert row[legal] == pytest.approx(1 / len(legal))
 

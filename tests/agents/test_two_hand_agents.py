@@ -31,7 +31,7 @@ from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
 from stacked import Lanes, Table, deal
-from two_hand_views import after_discards, choose, dealt, discard_view
+from two_hand_views import after_discards, choose, dealt, discard_view, legal_cards
 
 GAMES = ("hoyle", "five_card")
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
@@ -119,11 +119,6 @@ def pegging_views(rules: Rules, lanes: int, seed: int) -> list[Any]:
     return found
 
 
-def playable(view: Any) -> list[int]:
-    """Return the cards the seat may play."""
-    return [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
-
-
 @pytest.mark.parametrize(
     "rules",
     [PRESETS["hoyle"], PRESETS["five_card"], Rules.preset("hoyle", single_count=True)],
@@ -135,7 +130,7 @@ def test_certain_points_are_those_of_the_rules_and_greedy_pegs_most_of_them(rule
     chosen = GreedyAgent().act(np.array(views), np.random.default_rng(0))
     for view, action in zip(views, chosen, strict=True):
         line, sure = run_kernel(sequence_of, view), {}
-        for card in playable(view):
+        for card in legal_cards(view):
             at = view["hand"].tolist().index(card)
             sure[card] = sure_points(view, card)
             assert run_kernel(certain_points, view, at, line) == sure[card]
@@ -262,7 +257,7 @@ def test_rule_based_plays_a_card_that_wins(game: str) -> None:
     met = 0
     for view in pegging_views(PRESETS[game], 20 if SLOW else 100, seed=22):
         view["scores"][0] = view["target"] - 1
-        winning = [card for card in playable(view) if sure_points(view, card) > 0]
+        winning = [card for card in legal_cards(view) if sure_points(view, card) > 0]
         if winning:
             met += 1
             assert choose(RuleBasedAgent(), view) in winning

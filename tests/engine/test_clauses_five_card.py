@@ -13,7 +13,6 @@ import pytest
 from crib_training.evaluation.chunks import Setup
 
 from crib_env import (
-    ENVIRONMENTS,
     Game,
     GameBatch,
     Rules,
@@ -25,19 +24,15 @@ from crib_env import (
     six_card_v0,
 )
 from decks import shuffled
-from stacked import Deal, Table, deal, in_play, in_show, make
+from stacked import Deal, Table, deal, in_play, in_show, legal, make
 
-LAYOUT = observation_layout("five_card_v0" if "five_card_v0" in ENVIRONMENTS else "six_card_v0")
+LAYOUT = observation_layout("five_card_v0")
 AGENTS = ("player_0", "player_1")
 
 
 def five(*deals: Deal, scores: tuple[int, int] | None = (0, 0), **keywords: Any) -> Table:
     """Return a table of five-card cribbage; scores of None leave F1's three points in place."""
     return Table(*deals, game="five_card", scores=scores, **keywords)
-
-
-def legal(env: Any, agent: str) -> set[int]:
-    return set(np.flatnonzero(env.observe(agent)["action_mask"]).tolist())
 
 
 # ---------------------------------------------------------------- F1

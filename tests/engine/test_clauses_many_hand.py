@@ -6,7 +6,6 @@ seat deals, so seat 0 leads.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from typing import Any
@@ -65,6 +64,13 @@ class Table:
             assert self.game.seat == int(seat), f"{move}, but seat {self.game.seat} is to move"
             events = self.game.step(parse_cards(card)[0])
             pegged += [f"{e.seat} {e.reason} {e.points}" for e in events]
+        return pegged
+
+    def finish(self) -> list[str]:
+        """Play the lowest legal card to the end; return the points that the last one pegs."""
+        pegged: list[str] = []
+        while not self.game.over:
+            pegged = self.play(f"{self.game.seat}:{format_card(self.game.legal_actions[0])}")
         return pegged
 
     @property
@@ -264,14 +270,7 @@ def test_m7_last_player_pegs_one_when_no_seat_can_play() -> None:
 
 
 def test_m7_last_card_of_the_deal_pegs_one() -> None:
-    table = Table(THREE).discarded()
-    pegged = []
-    while not table.game.over:
-        card = format_card(table.game.legal_actions[0])
-        pegged = table.play(f"{table.game.seat}:{card}")
-    assert [peg.split(" ", 1)[1] for peg in in_play(pegged)][-1] in ("last 1", "thirty_one 2")
-    counts = Counter(peg.split()[1] for peg in pegged)
-    assert counts["last"] + counts["thirty_one"] == 1
+    assert in_play(Table(THREE).discarded().finish()) == ["2 pair 6", "2 last 1"]  # 8, 8, 8 are 24
 
 
 ALONE = ("TC AC 7D 7H / KC", "8D 9H JS QC / KD", "TD 5S 9C JC / KH")
@@ -356,21 +355,16 @@ SHOWN = ("TC 9C 8C 7C / 2H", "TD KH 5S QD / 2S", "5D 5C AH AD / 3D")
 def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
     for dealer in range(3):
         table = Table(SHOWN, "4H", crib="3S", dealer=dealer).discarded()
-        pegged: list[str] = []
-        while not table.game.over:
-            card = format_card(table.game.legal_actions[0])
-            pegged = table.play(f"{table.game.seat}:{card}")
         # 7 8 9 10 of clubs: 7-8, a run, a flush. 10 K Q with the 5. 5-5-4-A twice, two pairs.
         by_seat = {0: "0 hand 10", 1: "1 hand 6", 2: "2 hand 8"}
         order = [by_seat[(dealer + 1 + i) % 3] for i in range(3)]
-        assert in_show(pegged) == [*order, f"{dealer} crib 16"]  # 2 2 3 3 4: runs, pairs
+        assert in_show(table.finish()) == [*order, f"{dealer} crib 16"]  # 2 2 3 3 4: runs, pairs
 
 
 def test_m9_log_has_counts_of_zero_and_reset_clears_it() -> None:
     """The starter before the hands: the next deal has its own when a seat reads of this one."""
     table = Table(("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS").discarded()
-    while not table.game.over:
-        table.game.step(table.game.legal_actions[0])
+    table.finish()
     counted = read_log(table.game.log, include_zero=True)[-5:]
     assert [(e.reason, e.seat) for e in counted] == [("heels", 2), ("hand", 0), ("hand", 1), ("hand", 2), ("crib", 2)]
     assert (counted[0].points, set(counted[0].cards)) == (0, set(parse_cards("QC")))
@@ -383,20 +377,40 @@ def test_m9_flush_of_four_counts_in_a_hand_of_five_only_in_the_crib() -> None:
     hands = ("2C 4C 8C QC / 2D", "AD 7D 9D JD / 4D", "AS 3S 7S 9S / 8D")
     for starter, hand, crib in (("6H", 4, 0), ("6D", 4, 5)):
         table = Table(hands, starter, crib="QD").discarded()
-        while not table.game.over:
-            table.game.step(table.game.legal_actions[0])
+        table.finish()
         counted = {(e.reason, e.seat): e.points for e in _counted(table.game)}
         assert counted["hand", 0] == hand
         assert counted["crib", 2] == crib
 
 
-@pytest.mark.parametrize("hands", [THREE, FOUR], ids=["three", "four"])
-def test_m9_first_hand_of_the_show_wins_first(hands: Sequence[str]) -> None:
-    sides = len(set(Game("three_hand" if len(hands) == 3 else "four_hand").sides))
-    table = Table(hands, "TS", episode="game", scores=(120,) * sides).discarded()
-    while not table.game.over:
-        table.game.step(table.game.legal_actions[0])
-    assert sorted(table.game.scores)[-2:] == [120, 121]
+@pytest.mark.parametrize(
+    ("dealer", "scores", "shown", "ended"),
+    [
+        # Every hand reaches 121 exactly, with what its seat pegs before the show.
+        (2, (111, 112, 110), ["0 hand 10"], (121, 115, 113)),
+        (0, (110, 115, 111), ["1 hand 6"], (111, 121, 113)),
+        (1, (111, 114, 111), ["2 hand 8"], (111, 115, 121)),
+        (2, (110, 112, 110), ["0 hand 10", "1 hand 6"], (120, 121, 113)),  # one too few
+    ],
+)
+def test_m9_first_hand_of_the_show_wins_first(
+    dealer: int, scores: tuple[int, ...], shown: list[str], ended: tuple[int, ...]
+) -> None:
+    table = Table(SHOWN, "4H", crib="3S", dealer=dealer, episode="game", scores=scores).discarded()
+    assert in_show(table.finish()) == shown
+    assert table.game.scores == ended
+    assert table.game.returns == [1.0 if score == 121 else -0.5 for score in ended]
+
+
+def test_m9_partners_hands_count_for_one_side_until_it_wins() -> None:
+    hands = (*SHOWN, "2C 4D 6H 8S / 3S")
+    table = Table(hands, "4H").discarded()
+    # The last: a pair. 2 2 3 3 4 in the crib: runs, pairs.
+    assert in_show(table.finish()) == ["0 hand 10", "1 hand 6", "0 hand 8", "1 hand 2", "1 crib 16"]
+    pegged = table.game.scores[0] - 18, table.game.scores[1] - 24
+    won = Table(hands, "4H", episode="game", scores=(104 - pegged[0], 114 - pegged[1])).discarded()
+    assert in_show(won.finish()) == ["0 hand 10", "1 hand 6", "0 hand 7"]  # 114, 120, 121 and no more
+    assert (won.game.scores, won.game.returns) == ((121, 120), [1.0, -1.0, 1.0, -1.0])
 
 
 # ---------------------------------------------------------------- M10 to M12
@@ -453,7 +467,7 @@ def test_m11_three_games_won_are_a_match() -> None:
             game.step(game.legal_actions[0])
         assert max(game.match_score) == target
         assert game.returns[game.match_score.index(target)] == 1
-        assert game.states["winner"][0] != NONE
+        assert game.states["winner"][0] == game.match_score.index(target)
 
 
 @pytest.mark.parametrize(("rules", "target"), [("three_hand", 121), ("three_hand[target=61]", 61)])

@@ -15,14 +15,10 @@ from crib_env import IllegalActionError, observation_layout, parse_card, parse_c
 from crib_env.events import read_log
 from crib_env.rules import Rules
 from decks import shuffled
-from stacked import Table, deal, first_dealer, in_play, in_show, make
+from stacked import Table, deal, first_dealer, in_play, in_show, legal, make
 
 LAYOUT = observation_layout("six_card_v0")
 AGENTS = ("player_0", "player_1")
-
-
-def legal(env, agent) -> set[int]:
-    return set(np.flatnonzero(env.observe(agent)["action_mask"]).tolist())
 
 
 # ---------------------------------------------------------------- H1, H2: the deal
@@ -136,7 +132,7 @@ def test_h3_legal_card_must_be_played() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC")).discarded()
     table.play("p:KC d:QD p:5D")
     assert table.to_move == "d"  # no seat is skipped that holds a card it may play
-    with pytest.raises(IllegalActionError):
+    with pytest.raises(IllegalActionError, match="got None"):
         table.env.step(None)  # and there is no way to pass
     assert table.play("d:6H") == ["d thirty_one 2"]
 

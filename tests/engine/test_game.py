@@ -15,6 +15,7 @@ from crib_env import EpisodeOverError, Game, GameBatch, Rules, encode, find_agen
 from crib_env.cards import parse_card
 from crib_env.engine.hands.records import PEGGING
 from crib_env.options import ResetOptions
+from hidden import redraw
 from vector_walks import lowest
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -70,8 +71,13 @@ def test_position_and_repr_read_back(kind: str) -> None:
 @every_kind
 def test_text_and_view_hide_other_seats_cards(kind: str) -> None:
     game = made(kind)
-    texts = {game.text(seat) for seat in range(game.players)}
-    assert len(texts) > 1
+    assert len({game.text(seat) for seat in range(game.players)}) > 1
+    for seat in range(game.players):
+        other = game.copy()
+        assert redraw(other, rng(), seat)
+        assert other != game
+        assert other.text(seat) == game.text(seat)
+        assert other.view(seat) == game.view(seat)
     assert game.text() == game.text(game.seat)
     assert game.text(name="my_table").startswith("my_table, ")
     assert int(game.view(game.seat)["to_move"]) == 1
@@ -169,14 +175,22 @@ def test_set_position_is_atomic() -> None:
     game.set_position(other.notation())
     assert game == other
     assert game.legal_actions == other.legal_actions
-    with pytest.raises(IndexError):
+    with pytest.raises(IndexError, match="push"):
         game.pop()  # of the position that has been left
     bare = other.notation().partition(" rng=")[0]
     before = game.states["rng"].copy()
     game.set_position(bare)
     assert np.array_equal(game.states["rng"], before)  # keeps its own generator
+    here = game.copy()
     with pytest.raises(ValueError, match="takes what snapshot"):
         game.restore(other.notation())  # type: ignore[arg-type]
+    for line, why in ((bare[:-2], "pile"), (bare.replace(" game ", " match "), "episode 'match', not 'game'")):
+        with pytest.raises(ValueError, match=why):
+            game.set_position(line)
+    with pytest.raises(ValueError, match="episode 'match', not 'game'"):
+        game.restore(Game("hoyle", episode="match", seed=1).snapshot())
+    assert game == here
+    assert np.array_equal(game.mask, here.mask)
 
 
 def test_game_points_exist_only_in_a_match() -> None:
@@ -455,7 +469,11 @@ def test_game_batch_reset_of_some_games_uses_no_decks_given_before() -> None:
 def test_game_batch_reset_of_no_games_takes_decks() -> None:
     deck = np.arange(52).reshape(1, 52)
     GameBatch("hoyle", 0).reset(decks=deck)
-    GameBatch("hoyle", 2).reset(np.zeros(0, dtype=np.int64), decks=deck)
+    batch = GameBatch("hoyle", 2, seed=1)
+    batch.reset()
+    before = batch.states.copy()
+    batch.reset(np.zeros(0, dtype=np.int64), decks=deck)
+    assert np.array_equal(batch.states, before)
 
 
 def test_game_batch_asks_agents_without_keeping_them_alive() -> None:

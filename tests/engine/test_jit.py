@@ -79,7 +79,7 @@ def test_kernel_called_from_python_takes_any_types(capfd: pytest.CaptureFixture[
     assert difference(2.5, 1) == 1.5
     with pytest.raises(ValueError, match="negative"):
         difference(b=7, a=3)
-    with pytest.raises(numba.TypingError):
+    with pytest.raises(numba.TypingError, match=r"lt\(unicode_type, int64\)"):
         difference("a", 3)
 
 

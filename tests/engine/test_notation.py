@@ -325,7 +325,8 @@ def test_restore_rejects_snapshot_of_another_game_unchanged(other: Callable[[], 
     with pytest.raises(ValueError, match=message):
         env.restore(other().snapshot())
     assert (env.notation(), env.agent_selection) == before
-    env.restore(played(six_card_v0, 2).snapshot())
+    env.restore((same := played(six_card_v0, 2)).snapshot())
+    assert env.notation() == same.notation()
 
 
 def test_restore_rejects_snapshot_of_other_players_and_other_objects() -> None:

@@ -15,7 +15,6 @@ Then `make check-long ARGS="-k perft"` asks the reference whether they are right
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +23,7 @@ import numpy as np
 import pytest
 
 from checkout import DATA
+from compiled import compiled_alone
 from crib_env import parse_cards, scoring
 from crib_env.engine.entries import entries_of
 from crib_env.engine.record import NONE, Array
@@ -49,10 +49,6 @@ PUBLISHED = [
     76, 4,
 ]  # fmt: skip
 PUBLISHED_CRIB_ZEROS = 1_022_208
-
-compiled = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="counting all takes compiled code"
-)
 
 
 def cases(kind: str, slow: Callable[[Case], bool] = lambda case: False) -> Any:
@@ -169,7 +165,7 @@ def check(case: Case, counted: perft.Tree) -> None:
 # ---------------------------------------------------------------- hands
 
 
-@compiled
+@compiled_alone
 @cases("hands")
 def test_perft_of_hands_by_the_engine(case: Case) -> None:
     assert scoring.score_histogram(case["rules"], crib=case["crib"]).tolist() == case["counts"]
@@ -196,7 +192,7 @@ def test_perft_of_hands_is_as_published() -> None:
 # ---------------------------------------------------------------- the play
 
 
-@compiled
+@compiled_alone
 @cases("pegging")
 def test_perft_of_pegging_by_the_engine(case: Case) -> None:
     check(case, count_with_engine(case))
@@ -225,7 +221,7 @@ def test_perft_of_pegging_without_a_go_is_worked_by_hand() -> None:
 # ---------------------------------------------------------------- the play of three and four
 
 
-@compiled
+@compiled_alone
 @cases("rounds")
 def test_perft_of_rounds_by_the_engine(case: Case) -> None:
     check(case, count_with_engine(case))
@@ -239,7 +235,7 @@ def test_perft_of_rounds_by_the_reference(case: Case) -> None:
 # ---------------------------------------------------------------- Table Top
 
 
-@compiled
+@compiled_alone
 @cases("placements")
 def test_perft_of_placements_by_the_engine(case: Case) -> None:
     check(case, count_with_engine(case))

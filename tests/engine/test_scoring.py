@@ -336,6 +336,3 @@ def test_part_repr_shows_its_cards() -> None:
 def test_score_rejects_invalid_cards_with_the_reason(call: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
-
-
-# --- the module ---------------------------------------------------------------------------------

@@ -157,20 +157,24 @@ def check_aec(environment: ModuleType, suits: str) -> None:
 
 @pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
 def test_canonical_suits_work_in_every_form(environment: ModuleType) -> None:
-    env = environment.gym_env(suits="canonical", opponent="random", episode="deal")
-    batch = environment.vector_env(3, suits="canonical", opponent="random", episode="deal")
-    assert env.unwrapped.suits == batch.suits == "canonical"
-    env.reset(seed=1)
+    given = {"suits": "canonical", "opponent": "random", "episode": "deal"}
+    env, batch, sb3 = environment.gym_env(**given), environment.vector_env(3, **given), environment.sb3_env(3, **given)
+    assert env.suits == batch.suits == sb3.suits == "canonical"
+    rng, (seen, _) = np.random.default_rng(1), env.reset(seed=1)
     over = False
-    rng = np.random.default_rng(1)
     while not over:
-        view = env.unwrapped.view()
+        view = env.view()
         assert view == canonical_views(view)[0]
-        _, _, over, _, _ = env.step(rng.choice(np.flatnonzero(env.unwrapped.action_masks())))
-    _, info = batch.reset(seed=1)
+        np.testing.assert_array_equal(seen, encode(view, suits="canonical")[0][0])
+        seen, _, over, _, _ = env.step(rng.choice(np.flatnonzero(env.action_masks())))
+    many, stacked = batch.reset(seed=1)[0], sb3.reset()
     for _ in range(20):
-        actions = info["action_mask"].argmax(axis=1)
-        _, _, _, _, info = batch.step(actions)
+        for one, found in ((batch, many), (sb3, stacked)):
+            views = one.batch.games.views(np.arange(3), one.batch.seats)
+            assert (canonical_views(views) == views).all()
+            np.testing.assert_array_equal(found, encode(views, suits="canonical")[0])
+        many, *_ = batch.step(batch.action_masks().argmax(axis=1))
+        stacked, *_ = sb3.step(sb3.action_masks().argmax(axis=1))
     check_aec(environment, "canonical")
 
 

@@ -24,16 +24,12 @@ from crib_env.engine.table_top.transitions import line_points, nob
 from crib_env.game import Game
 from crib_env.options import set_scores
 from crib_env.rules import Rules
+from decks import even_deck, shuffled
 from reference import TableTopReferee
 from stacked import first_dealer
-from table_top_views import every_variant, mask_of
+from table_top_views import IN_ORDER, deck_of, every_variant, mask_of
 
 encode = import_module("crib_env.engine.table_top.encode")
-# From the centre outwards, so that every cell touches one before it.
-ORDER = sorted(
-    (cell for cell in range(25) if cell != CENTRE), key=lambda cell: max(abs(cell // 5 - 2), abs(cell % 5 - 2))
-)
-IN_ORDER = [*ORDER, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]
 
 
 class Round(Game):
@@ -86,16 +82,6 @@ class Round(Game):
         return sum(row[1] for row in self.logged() if row[0] == side and row[2] == reason)
 
 
-def shuffled(rng: random.Random) -> list[int]:
-    return rng.sample(range(52), 52)
-
-
-def deck_of(layout: Sequence[int], crib: Sequence[int]) -> list[int]:
-    """Return the deck that `IN_ORDER` lays out as ``layout`` (25 cards, row by row) and crib."""
-    front = [layout[cell] for cell in ORDER] + [*crib, layout[CENTRE]]
-    return front + [card for card in range(52) if card not in front]
-
-
 # Rows 21, 10, 9, 10, 0, the first four being the lines of the source. Columns, from the west:
 # 0 (four clubs); a pair of kings 2; a pair of nines 2; 10-5 and 7-5-2-A 4; J-5 and a pair of
 # eights 4 (four diamonds). Crib with the nine: 9-6 and 4-5-6 twice, a pair, two runs: 16.
@@ -103,7 +89,7 @@ LAYOUT = parse_cards("9C 7C 7D 7H 8C  TC KC 9D 5C 5D  7S JH 9H TD JD  3C 4C TH 2
 CRIB_CARDS = parse_cards("5H 6C 6D 4H")
 ROWS, COLUMNS, CRIB_POINTS = [21, 10, 9, 10, 0], [0, 2, 2, 4, 4], 16
 SHIP_FLUSHES = 8  # the two fours of one suit, both in columns
-SHUFFLED = shuffled(random.Random(20))
+SHUFFLED = shuffled(20)
 
 
 def deck_with_starter(starter: str) -> list[int]:
@@ -137,7 +123,7 @@ def test_tally_adds_each_reason_to_its_phase() -> None:
 
 
 def test_t2_card_is_seen_in_its_turn_by_its_player_only() -> None:
-    deck = shuffled(random.Random(2))
+    deck = shuffled(2)
     game = Round(players=2, decks=[deck])
     for turn in range(TURNS):
         mover = game.to_move
@@ -264,7 +250,7 @@ def test_t7_open_cells_are_open_to_both_sides() -> None:
 
 @pytest.mark.parametrize("confer", [True, False])
 def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
-    deck = shuffled(random.Random(7))
+    deck = shuffled(7)
     rules = Rules.preset("table_top", partners_confer=confer)
     game = Round(rules, 4, [deck], dealer=3)
     for turn in range(4):
@@ -500,18 +486,18 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, preset: str, episode: 
     for seed in range(25 if episode == "round" else 6):
         rng = random.Random(seed)
         where = f"seed {seed}"
-        decks = [shuffled(rng) for _ in range(40)]
+        decks = [even_deck(rng) for _ in range(40)]
         scores = (rng.randrange(target), rng.randrange(target))
         dealer = rng.randrange(players)
         game = Round(preset, players, decks, dealer, episode, scores)
         referee = TableTopReferee(decks, dealer, players, preset == "table_top_ship", episode, scores)
         reconcile(game, referee, where)
+        before: Sequence[int] = scores  # the first turn is paid the heels too
         while referee.to_move is not None:
             action = rng.choice(referee.legal())
-            before = list(referee.scores)
             referee.step(action)
             ended, seat = divmod(game.advance(action), EPISODE_OVER)
-            gain = np.subtract(referee.scores, before)
+            gain, before = np.subtract(referee.scores, before), list(referee.scores)
             assert game.gains[0] == gain[0] - gain[1] == -game.gains[1], where
             assert bool(ended) == (referee.to_move is None), where
             if referee.to_move is not None:
@@ -644,7 +630,7 @@ def test_games_tally_points_by_side() -> None:
     games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
     games.reset()
     heels = games.states["scores"].copy()
-    assert sum(len(lanes) for lanes in games.play(find_agent("greedy"), np.random.default_rng())) == 16 * TURNS
+    assert sum(len(lanes) for lanes in games.play(find_agent("greedy"), np.random.default_rng(1))) == 16 * TURNS
     assert (games.states["over"] == 1).all()
     assert (games.tally.sum(axis=2) + heels == games.states["scores"]).all()
     assert games.tally[:, :, 1].all()

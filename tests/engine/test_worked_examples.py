@@ -10,9 +10,7 @@ import pytest
 
 from crib_env import parse_card, parse_cards, scoring, table_top_v0
 from stacked import unused
-
-CENTRE = 12
-TO_CRIB = 25
+from table_top_views import IN_ORDER, deck_of
 
 # Lines of [T] with their combinations, in suits without a flush of five or four.
 LINES = {
@@ -67,20 +65,13 @@ def test_t8_lines_in_a_round_of_table_top(line: str, across: bool, players: int)
     if middle:  # the starter lies in the centre, so it is the third of its line
         cards = [*cards[1:3], cards[0], *cards[3:]]
     at = range(10, 15) if middle else range(5, 10)  # by rows
-    layout: dict[int, int] = {
-        (cell if across else 5 * (cell % 5) + cell // 5): card for cell, card in zip(at, cards, strict=True)
-    }
+    placed = {(cell if across else 5 * (cell % 5) + cell // 5): card for cell, card in zip(at, cards, strict=True)}
     others = iter(unused(52, cards))
-    for cell in range(25):
-        if cell not in layout:
-            layout[cell] = next(others)
-    # Cells from the centre outwards touch one before them; the last four cards go to the crib.
-    actions = sorted(set(range(25)) - {CENTRE}, key=lambda c: max(abs(c // 5 - 2), abs(c % 5 - 2)))
-    front = [layout[cell] for cell in actions] + [next(others) for _ in range(4)]
-    deck = [*front, layout[CENTRE]]
+    layout = [placed[cell] if cell in placed else next(others) for cell in range(25)]
+    deck = deck_of(layout, [next(others) for _ in range(4)])
     env = table_top_v0.raw_env(players=players, episode="round", on_illegal="raise")
-    env.reset(options={"decks": [deck + unused(52 - len(deck), deck)], "dealer": 1})
-    for action in [*actions, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]:
+    env.reset(options={"decks": [deck], "dealer": 1})
+    for action in IN_ORDER:
         env.step(action)
     assert all(env.terminations.values())
     counted = [e for e in env.events if e.reason == "line" and e.cards == tuple(sorted(cards))]

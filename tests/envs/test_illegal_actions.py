@@ -132,7 +132,7 @@ def test_random_legal_draws_uniformly(form: str) -> None:
             drawn[k] = np.flatnonzero(before.astype(int) > env.game.mask)[0]
     cards, counts = np.unique(drawn, return_counts=True)
     assert len(cards) == 6
-    assert abs(counts * 6 / n - 1).max() < 0.4
+    assert abs(counts * 6 / n - 1).max() < 4 * (5 / n) ** 0.5  # four standard deviations
 
 
 def going_on(env: Any, seed: int) -> list[Any]:

@@ -94,10 +94,3 @@ def test_last_mask_is_empty_after_an_illegal_action(form: str) -> None:
             masks = info["final_info"]["action_mask"] if form == "vector" else []
         assert not any(one.any() for one in masks)
         assert not masked or not any(one["action_mask"].any() for one in lasts)
-
-
-@pytest.mark.parametrize("name", ["six_card_v0", "five_card_v0"])
-def test_events_of_a_reset_with_scores_have_no_points_for_last(name: str) -> None:
-    env = getattr(crib_env, name).gym_env()
-    env.reset(seed=1, options={"scores": (5, 5)})
-    assert env.batch.history[0] == 0

@@ -17,10 +17,9 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 import crib_env
-from crib_env import discard_v0, pegging_v0, six_card_v0, table_top_v0
-from vector_walks import InPython, lowest, picture
+from crib_env import discard_v0, five_card_v0, pegging_v0, six_card_v0, table_top_v0
+from vector_walks import THREE, InPython, lowest, picture
 
-THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
 MODULES = [six_card_v0, table_top_v0, discard_v0, pegging_v0]
 every_form = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__[9:])
 
@@ -214,11 +213,12 @@ def test_events_of_the_single_environment_add_up_to_its_scores(module: Any) -> N
 
 
 def test_points_before_the_first_decision_are_events_too() -> None:
-    env = crib_env.five_card_v0.gym_env(opponent="greedy", seat=0)
-    env.reset(seed=1)
-    assert [event.reason for event in env.events] == ["for_last"]
-    env.reset(seed=1, options={"scores": (5, 5)})
-    assert env.events == []
+    for module, reasons in ((five_card_v0, ["for_last"]), (six_card_v0, [])):
+        env = module.gym_env(opponent="greedy", seat=0)
+        env.reset(seed=1)
+        assert [event.reason for event in env.events] == reasons
+        env.reset(seed=1, options={"scores": (5, 5)})
+        assert env.events == []
 
 
 # --- the mask in the observation ----------------------------------------------------------------

@@ -50,7 +50,7 @@ def test_sb3_env_method_and_get_attr_reach_single_games() -> None:
     assert has == [True, True, False]
     assert env.get_attr("rules") == [env.rules] * 3
     assert env.get_attr("num_envs", indices=[0]) == [3]
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
         env.get_attr("nothing_of_the_kind")
     with pytest.raises(NotImplementedError, match="seat"):
         env.set_attr("seat", 1)

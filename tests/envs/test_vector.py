@@ -29,7 +29,8 @@ from crib_env import (
 )
 from crib_env.batch import usable_cores
 from crib_env.envs import vector
-from vector_walks import Lowest, lowest, pick, picture, walk
+from two_hand_views import legal_cards
+from vector_walks import THREE, Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
 
@@ -221,11 +222,7 @@ def test_step_returns_copies_by_default() -> None:
 
 
 def anything(view: Any, rng: np.random.Generator) -> int:
-    legal = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
-    return int(rng.choice(legal))
-
-
-THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
+    return int(rng.choice(legal_cards(view)))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
 from hidden import redraw_hands, redraw_turns
+from two_hand_views import legal_cards
 
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
@@ -295,7 +296,7 @@ class Mixes:
     def action_probabilities(self, views: Views) -> Any:
         found = np.zeros((len(views), 52))
         for row, view in zip(found, views, strict=True):
-            legal = [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+            legal = legal_cards(view)
             row[legal] = 1 / len(legal)
         return found
 
@@ -327,7 +328,7 @@ class Values:
     def action_values(self, views: Views) -> Any:
         found = np.full((len(views), 52), np.nan)
         for row, view in zip(found, views, strict=True):
-            legal = [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+            legal = legal_cards(view)
             discarded = view["discarded"][: view["discarded_n"]] if view["phase"] == DISCARD else ()
             row[legal] = np.sum(discarded) + np.array(legal)
         found[:, :4] = np.nan

@@ -61,11 +61,15 @@ def test_table_calls_and_counts_equal_the_points_pegged(game: str) -> None:
 def test_h8_table_show_counts_pone_first_and_ends_with_the_game() -> None:
     session = session_of("six", seed=5)
     session.go_on()
-    shows = [[one.name for one in turn.counted] for turn in session.turns if turn.counted]
-    assert shows[:-1] == [["hand", "hand", "crib"]] * (len(shows) - 1)
+    left = []
     for turn in session.turns:
-        if len(turn.counted) > 1:
-            assert turn.counted[1].seat == 1 - turn.counted[0].seat
+        if shown := [(one.seat, one.name) for one in turn.counted]:
+            dealer = (turn.seat + turn.view["dealer"]) % 2
+            order = [(1 - dealer, "hand"), (dealer, "hand"), (dealer, "crib")]
+            assert shown == order[: len(shown)]
+            left.append(3 - len(shown))
+    assert left == [0] * (len(left) - 1) + [2]  # pone's hand wins
+    assert session.turns[-1].counted[0].seat == session.winner
 
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
@@ -179,24 +183,24 @@ def test_table_refused_turn_changes_nothing() -> None:
     session.go_on()
     before, hand = session.game.notation(), session.game.legal_actions
     other = next(card for card in range(52) if card not in hand)
-    refused: list[tuple[int, list[int], type[Exception]]] = [
-        (1, hand[:2], NotYourTurnError),
-        (0, hand[:1], ValueError),
-        (0, hand[:3], ValueError),
-        (0, [hand[0], hand[0]], IllegalActionError),
-        (0, [hand[0], other], IllegalActionError),
+    refused: list[tuple[int, list[int], type[Exception], str]] = [
+        (1, hand[:2], NotYourTurnError, "seat 0 is to move, not seat 1"),
+        (0, hand[:1], ValueError, "choose 2 here, got 1"),
+        (0, hand[:3], ValueError, "choose 2 here, got 3"),
+        (0, [hand[0], hand[0]], IllegalActionError, f"{format_card(hand[0])} .*is not held"),
+        (0, [hand[0], other], IllegalActionError, f"{format_card(other)} .*is not held"),
     ]
-    for seat, actions, error in refused:
-        with pytest.raises(error):
+    for seat, actions, error, says in refused:
+        with pytest.raises(error, match=says):
             session.act(seat, actions)
         assert session.game.notation() == before
         assert session.sight(0)["discarded"] == []
-    with pytest.raises(NotYourTurnError):
+    with pytest.raises(NotYourTurnError, match="seat 0 is a person's"):
         session.answer()
     over = session_of("five")
     over.go_on()
     assert not over.to_choose
-    with pytest.raises(EpisodeOverError):
+    with pytest.raises(EpisodeOverError, match="the game is over"):
         over.act(over.seat, [0])
 
 

@@ -32,7 +32,7 @@ def test_task_reward_is_minus_the_cost(kind: str) -> None:
     assert rewards == sorted(rewards, reverse=True)
     assert rewards[1] <= -0.004
     assert 0 < one.difficulty < 1
-    with pytest.raises(ReplyError):
+    with pytest.raises(ReplyError, match="names no choice"):
         one.reward("hmm")
     if kind == "discard":
         with pytest.raises(ReplyError, match="both"):

@@ -281,17 +281,17 @@ def test_web_people_get_distinct_keys(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "reason"),
+    ("message", "status", "reason"),
     [
-        ({"game": "bridge", "opponent": "greedy"}, "no game is called 'bridge'"),
-        ({"game": "six", "opponent": "os:system"}, "no agent is called 'os:system'"),
-        ({"game": "six", "opponent": "/etc/passwd.safetensors"}, "no agent is called"),
-        ({"game": "six", "opponent": "greedy", "seat": 2}, "seat must be from 0 to 1"),
+        ({"game": "bridge", "opponent": "greedy"}, 422, "no game is called 'bridge'"),
+        ({"game": "six", "opponent": "os:system"}, 422, "no agent is called 'os:system'"),
+        ({"game": "six", "opponent": "/etc/passwd.safetensors"}, 422, "no agent is called"),
+        ({"game": "six", "opponent": "greedy", "seat": 2}, 400, "seat must be from 0 to 1"),
     ],
 )
-def test_web_opens_only_offered_tables(site: Site, message: Any, reason: str) -> None:
+def test_web_opens_only_offered_tables(site: Site, message: Any, status: int, reason: str) -> None:
     answer = site.browser().post("/api/tables", json=message)
-    assert answer.status_code in (400, 422)
+    assert answer.status_code == status
     assert reason in answer.json()["error"]
 
 
@@ -422,8 +422,15 @@ def test_open_store_without_a_place_keeps_tables_in_memory(tmp_path: Path, capsy
         assert not store.lasts
 
 
-@pytest.mark.parametrize("kind", ["text", "another program's", "a table of this name"])
-def test_web_leaves_a_foreign_file_unchanged(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("text", "file is not a database"),
+        ("another program's", "it is no store of games"),
+        ("a table of this name", "it is no store of games"),
+    ],
+)
+def test_web_leaves_a_foreign_file_unchanged(tmp_path: Path, kind: str, says: str) -> None:
     path = tmp_path / "file"
     if kind == "text":
         path.write_text("no store, but more than a head of SQLite has " * 9)
@@ -433,7 +440,7 @@ def test_web_leaves_a_foreign_file_unchanged(tmp_path: Path, kind: str) -> None:
             db.execute(f"CREATE TABLE {name} (id TEXT, words TEXT)")
     path.chmod(0o644)
     before = path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns
-    with pytest.raises(sqlite3.DatabaseError):
+    with pytest.raises(sqlite3.DatabaseError, match=says):
         Store(path)
     assert (path.read_bytes(), path.stat().st_mode, path.stat().st_mtime_ns) == before
     assert [one.name for one in tmp_path.iterdir()] == ["file"]

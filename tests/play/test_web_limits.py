@@ -229,7 +229,7 @@ def test_web_finished_game_results_are_cached_with_a_limit(monkeypatch: pytest.M
         lost = asyncio.create_task(finished.get(replay, "fails"))
         await asyncio.sleep(0.01)
         slow.requests[-1].set_exception(WorkError("no"))
-        with pytest.raises(WorkError):
+        with pytest.raises(WorkError, match=r"^no$"):
             await lost
         more = [asyncio.create_task(finished.get(replay, f"{i}")) for i in range(MOST_WAITING + 1)]
         done, _ = await asyncio.wait(more, return_when=asyncio.FIRST_COMPLETED, timeout=1)

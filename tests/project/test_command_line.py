@@ -80,6 +80,10 @@ def kinds(hint: Any) -> set[Any]:
     return set().union(*map(kinds, parts)) if parts else {hint}
 
 
+def test_settings_are_found_in_every_source() -> None:
+    assert {name.partition(".")[0] for name in MODULES} == {"crib_training", "crib_play", "research", "benchmarks"}
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_settings_numbers_and_paths_declare_their_range(module: str) -> None:
     bare = [name for name, hint in hints_of(module).items() if kinds(hint) & {int, float, Path} and not declared(hint)]
@@ -176,20 +180,20 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --kind c", "--kind must be one of 'a', 'b' or None, got 'c'"),
         ("a --kin b", "Unknown option: --kin. Did you mean --kind?"),
         ("a --out no/where", "--out: there is no folder no to write where to"),
-        ("a --out .", "--out: "),
+        ("a --out .", "--out: . is a folder: name a file; see crib toy --help"),
         ("a --out /proc/x", "--out: "),  # where root may write, but cannot
         ("a --out /proc/self/comm", "--out: "),  # a file, beside which none can be written
         ("a --home /proc/x", "--home: "),
         ("a --store /proc/x/y", "--store: "),
-        ("a --home taken", "--home: "),
-        ("a --home taken/x", "--home: "),
+        ("a --home taken", "--home: {here}/taken is a file: name a folder; see crib toy --help"),
+        ("a --home taken/x", "--home: {here}/taken is a file: name a folder; see crib toy --help"),
         ("a --folder nowhere", "--folder: there is no nowhere"),
-        ("a --folder taken", "--folder: "),
-        ("a --file .", "--file: "),
-        ("a --file nowhere", "--file: "),
-        ("a --either nowhere", "--either: "),
-        ("a --store .", "--store: "),
-        ("a --store taken/x", "--store: "),
+        ("a --folder taken", "--folder: taken is a file: name a folder; see crib toy --help"),
+        ("a --file .", "--file: . is a folder: name a file; see crib toy --help"),
+        ("a --file nowhere", "--file: there is no nowhere; see crib toy --help"),
+        ("a --either nowhere", "--either: there is no nowhere; see crib toy --help"),
+        ("a --store .", "--store: . is a folder: name a file; see crib toy --help"),
+        ("a --store taken/x", "--store: {here}/taken is a file: name a folder; see crib toy --help"),
         ("a --out=", "--out must be a path, got ''; see crib toy --help"),
         ("a --home=", "--home must be a path or None, got ''"),
         ("a --folder=", "--folder must be a path or None, got ''"),
@@ -212,7 +216,7 @@ def test_words_errors_are_one_line(
     assert end.value.code == 2
     message = capsys.readouterr().err
     assert message.startswith("error: ")
-    assert says in message
+    assert says.format(here=tmp_path) in message
     assert message.count("\n") == 1
 
 

@@ -21,14 +21,22 @@ FAULTS = {
     "no result": '{"error": "no idea", "no_result": true}',
     "nan": '{"action": NaN}',
     "nested": "[" * 100_000,
+    "twice": '{"action": ["FIRST", "FIRST"]}',
     "two answers": '{"action": null}\n{"action": null}\n{"action": null}',
 }
 GREETINGS = {
     "bad name": '{"name": 7}',
     "bad games": '{"name": "bad", "games": 0}',
     "bad plays": '{"name": "bad", "plays": ["go fish"]}',
+    "bad rules": '{"name": "bad", "rules": "some"}',
     "no greeting": "hello",
     "named to harm": '{"name": "\\u001b[31mred\\u0007"}',
+}
+PROBABILITIES: dict[str, list[float | None]] = {
+    "too few": [1],
+    "too much": [0.5] * 6,
+    "below zero": [2, -1, 0, 0, 0, 0],
+    "no number": [1, None, 0, 0, 0, 0],
 }
 
 
@@ -38,10 +46,10 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def fail() -> None:
+def fail(message: dict[str, Any]) -> None:
     """Commit the fault."""
     if FAULT in FAULTS:
-        say(FAULTS[FAULT])
+        say(FAULTS[FAULT].replace("FIRST", str(message["legal"][0])))
     elif FAULT == "dies":
         print("\x1b[31mlast words", file=sys.stderr, flush=True)
         os._exit(3)
@@ -79,18 +87,21 @@ def main() -> None:
                             "games": 1 if FAULT == "single" else 64,
                             "plays": message["games"],
                             "rules": "ask" if FAULT == "slow start" else "presets",
+                            "probabilities": FAULT in PROBABILITIES,
                         }
                     ),
                 )
             )
         elif message["type"] == "accepts":
             say(json.dumps({"accepts": True}))
+        elif message["type"] == "probabilities":
+            say(json.dumps({"probabilities": PROBABILITIES[FAULT]}))
         elif message["type"] == "decision":
             decisions += 1
             if FAULT == "slow start" and decisions == 1:
                 time.sleep(1.0)
             if decisions == 3:
-                fail()
+                fail(message)
             if decisions != 3 or FAULT in ("none", "single", "slow start"):
                 say(json.dumps({"action": message["legal"][0]}))
         elif message["type"] == "quit":

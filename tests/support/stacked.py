@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-import crib_env
-from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env import five_card_v0, format_card, parse_cards, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.rules import Rules
 from reference import Referee
@@ -62,9 +61,14 @@ def unused(n: int, used: Iterable[int]) -> list[int]:
 
 def make(game: str | Rules, **keywords: Any) -> Any:
     """Return the raw AEC environment of a two-hand game, by the name of its rules."""
-    if game == "five_card" and "five_card_v0" in ENVIRONMENTS:
-        return crib_env.five_card_v0.raw_env(**keywords)
+    if game == "five_card":
+        return five_card_v0.raw_env(**keywords)
     return six_card_v0.raw_env(rules=game, **keywords)
+
+
+def legal(env: Any, agent: str) -> set[int]:
+    """Return the cards that an agent may use now."""
+    return set(env.observe(agent)["action_mask"].nonzero()[0].tolist())
 
 
 class Table:
@@ -106,8 +110,7 @@ class Table:
     @property
     def legal(self) -> set[str]:
         """The cards that the seat to move may use, as text."""
-        mask = self.env.observe(self.env.agent_selection)["action_mask"]
-        return {format_card(int(card)) for card in mask.nonzero()[0]}
+        return set(map(format_card, legal(self.env, self.env.agent_selection)))
 
     @staticmethod
     def _who(seat: int, dealer: int) -> str:
@@ -136,8 +139,7 @@ class Table:
         """Play the lowest legal card to the end of the deal or the episode; return the pegging."""
         pegged = []
         while True:
-            mask = self.env.observe(self.env.agent_selection)["action_mask"]
-            pegged += self._step(int(mask.nonzero()[0][0]))
+            pegged += self._step(min(legal(self.env, self.env.agent_selection)))
             if self.over or self.env.view(0)["phase"] == 0:
                 return pegged
 
@@ -161,8 +163,7 @@ class Table:
         assert (list(env.scores), env.dealer) == (referee.scores, referee.dealer)
         assert self.over == (referee.to_move is None)
         if not self.over:
-            mask = env.observe(env.agent_selection)["action_mask"]
-            assert mask.nonzero()[0].tolist() == referee.legal()
+            assert sorted(legal(env, env.agent_selection)) == referee.legal()
             assert env.agent_selection == f"player_{referee.to_move}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ from crib_env import parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB
 from crib_env.rules import PRESETS
+from stacked import unused
 
+# From the centre outwards, so that every cell touches one before it; then the crib.
+ORDER = sorted(set(range(25)) - {CENTRE}, key=lambda cell: max(abs(cell // 5 - 2), abs(cell % 5 - 2)))
+IN_ORDER = [*ORDER, *[TO_CRIB] * 4]
 VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
 # A round half over: five rows, as `position` reads them.
 OPEN = """
@@ -60,6 +65,12 @@ def position(
     view["owed"] = (2 if crib else 0, 2, 0, 0)
     view["legal"] = cells & ~int(view["placed"]) | crib << TO_CRIB
     return view
+
+
+def deck_of(layout: Sequence[int], crib: Sequence[int]) -> list[int]:
+    """Return the deck that `IN_ORDER` lays out as ``layout`` (25 cards, row by row) and crib."""
+    front = [*(layout[cell] for cell in ORDER), *crib, layout[CENTRE]]
+    return front + unused(52 - len(front), front)
 
 
 def mask_of(cards: list[int]) -> int:

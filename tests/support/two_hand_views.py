@@ -1,4 +1,4 @@
-"""Views of a seat about to discard, and an agent's answer to one view."""
+"""Views of a seat about to discard, a view's legal cards, and an agent's answer to one view."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ from crib_env.rules import PRESETS
 def choose(agent: Agent, view: Any, seed: int = 0) -> int:
     """Return the agent's card for one view."""
     return int(agent.act(np.array([view], dtype=VIEW), np.random.default_rng(seed))[0])
+
+
+def legal_cards(view: Any) -> list[int]:
+    """Return the cards that the seat may choose."""
+    return [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
 
 
 def discard_view(cards: list[int], game: str, dealer: bool) -> Any:

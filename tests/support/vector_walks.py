@@ -21,6 +21,7 @@ LEARNER_FORMS: dict[str, Callable[..., Any]] = {
     "vector": partial(six_card_v0.vector_env, 3),
     "sb3": partial(six_card_v0.sb3_env, 3),
 }
+THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]  # opponents, with their shares
 every_learner_form = pytest.mark.parametrize("form", LEARNER_FORMS)
 
 

@@ -30,6 +30,7 @@ from crib_env.policy import Views
 from crib_env.rules import PRESETS
 from learned_nets import views_of
 from small_runs import BASELINES, baseline
+from two_hand_views import legal_cards
 
 FIVE = PRESETS["five_card"]
 
@@ -53,7 +54,7 @@ def test_deal_batch_decisions_have_choices_and_gains_of_the_stepped_deal() -> No
             while True:
                 one = np.array([lane])
                 view = slow.views(one)[0]
-                legal = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
+                legal = legal_cards(view)
                 if len(legal) > 1 and not choice:
                     break
                 action = int(actions[lane]) if len(legal) > 1 else legal[0]

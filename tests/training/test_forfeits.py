@@ -339,7 +339,7 @@ def test_command_agent_close_ends_its_children(how: str, tmp_path: Path) -> None
     elif how == "time":
         agent._allowance = 0.4  # what START_SECONDS is for; shorter here
         for allowance in (0.2, 0.1):  # one that hangs from the start gets less and less
-            with pytest.raises(TimeoutError):
+            with pytest.raises(TimeoutError, match=r"no answer within 0\.05 s a decision"):
                 agent.act(view, RANDOM)
             assert agent._allowance == allowance
     elif how == "death":

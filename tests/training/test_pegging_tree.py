@@ -105,11 +105,18 @@ def test_follow_agrees_with_a_slow_walk(preset: str, deals: int, monkeypatch: py
 
 
 def test_follow_hides_the_discards() -> None:
+    """Hidden, other cards laid away change nothing; seen, they do."""
     weights, games = drawn_weights(PRESETS["five_card"]), discarded("five_card", 20, seed=7)
-    inputs = []
+    others = games.copies(range(games.n))
+    for state in others.states:
+        free = [card for card in range(52) if card not in (*state["dealt"], state["starter"])]
+        slots = [6 * seat + i for seat in range(2) for i in range(6) if state["discarded"][seat] >> i & 1]
+        state["dealt"][slots] = free[: len(slots)]
     for hide in (False, True):
-        inputs.append(follow(games, net_of(weights), WARM, 0.0, np.random.default_rng(1), hide).inputs[-10:])
-    assert not torch.equal(*inputs)
+        inputs = [
+            follow(each, net_of(weights), WARM, 0.0, np.random.default_rng(1), hide).inputs for each in (games, others)
+        ]
+        assert torch.equal(*inputs) == hide
 
 
 def test_cards_loss_is_of_the_differences_and_of_the_points() -> None:

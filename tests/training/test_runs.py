@@ -204,7 +204,7 @@ def test_claimed_folder_is_free_after_a_kill(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        with pytest.raises(FolderInUseError), claimed(tmp_path):
+        with pytest.raises(FolderInUseError, match=f"another command writes to {tmp_path}"), claimed(tmp_path):
             pass
         process.kill()
     with claimed(tmp_path):
@@ -215,7 +215,7 @@ def test_claimed_folder_is_free_after_end_or_failure(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(KeyError), claimed(tmp_path):
             raise KeyError
-    with claimed(tmp_path), pytest.raises(FolderInUseError), claimed(tmp_path):
+    with claimed(tmp_path), pytest.raises(FolderInUseError, match=f"writes to {tmp_path}"), claimed(tmp_path):
         pass
 
 

@@ -502,8 +502,9 @@ class ProbableAgent(CommandAgent):
             answers = self._ask([message | {"type": "probabilities"} for message in messages])
         found = np.zeros((len(messages), family_of(views).actions))
         for row, answer, message in zip(found, answers, messages, strict=True):
-            given = answer.get("probabilities") if isinstance(answer, dict) else None
-            if not isinstance(given, list) or len(given) != len(message["legal"]):
+            given: Any = answer.get("probabilities") if isinstance(answer, dict) else None
+            numbers = isinstance(given, list) and all(isinstance(share, int | float) for share in given)
+            if not numbers or len(given) != len(message["legal"]):
                 raise ValueError(f'"probabilities" must be a number for each legal action, got {shown(answer)}')
             for place, share in zip(message["legal"], given, strict=True):
                 (action,) = read_action({"action": place}, message)
