@@ -56,7 +56,7 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
         given["dealer"] = int(dealer)
     if options.get("scores") is not None:
         scores, n = options["scores"], count_sides(sides)
-        if not _is_list(scores) or len(scores) != n or not all(is_whole(x) and 0 <= x < target for x in scores):
+        if not is_list(scores) or len(scores) != n or not all(is_whole(x) and 0 <= x < target for x in scores):
             raise ValueError(
                 f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, got {scores!r}"
             )
@@ -64,13 +64,14 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
     return ResetOptions(**given)
 
 
-def _is_list(given: object) -> bool:
+def is_list(given: object) -> bool:
+    """Return whether this is a list of any kind or an array of one or more dimensions, no text."""
     text = isinstance(given, (str, bytes))
     return (isinstance(given, Sequence) and not text) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
 
 def _decks(decks: Any) -> npt.NDArray[np.int64]:
-    if not _is_list(decks):
+    if not is_list(decks):
         raise ValueError(f"option 'decks' must be a sequence of decks, got {decks!r}")
     rows = []
     for i, deck in enumerate(decks):

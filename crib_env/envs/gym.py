@@ -152,7 +152,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
 
     def _observation(self) -> Observation:
         batch = self.batch
-        return batch.masking.joined(batch.observations[0].copy(), batch.masks[0].copy())
+        return batch.masking.copied(batch.observations[0], batch.masks[0])
 
     def _info(self) -> dict[str, Any]:
         batch = self.batch

@@ -96,6 +96,7 @@ class LearnerBatch:
         self.chance = RngStreams(n)
         self._ended_n = self._illegal_n = 0  # episodes; once warned, no more are counted
         self._warned = False
+        self.final_opponents[:] = self.opponents.playing
         self._seeded = False
         self._running = False
         self._bind()
@@ -185,7 +186,8 @@ class LearnerBatch:
             learners.replace_illegal(self.masks, self.chance.illegal_rngs, given, self.illegal)
         if self.keeps_events:
             self.history[0] = 0
-        self.final_opponents[:] = self.opponents.playing
+        if len(self.opponents.members) > 1:
+            self.final_opponents[:] = self.opponents.playing
         self._run(given)
 
     def _run(self, actions: Array) -> None:
@@ -240,8 +242,13 @@ class LearnerBatch:
         """Let another opponent play, at once, also in games under way."""
         given: Any = list(games) if isinstance(games, Iterable) else games
         chosen = self.lanes if games is None else np.unique(whole_numbers("games", given, self.num_envs))
-        self.opponents.put(self.members(opponent), chosen)
-        self.opponents.draw(self.chance.share_rngs, chosen)
+        self.put(self.members(opponent), chosen)
+
+    def put(self, members: Sequence[Member], lanes: Array) -> None:
+        """Let others play in games, int64[K]; of several, each game draws one."""
+        self.opponents.put(members, lanes)
+        self.opponents.draw(self.chance.share_rngs, lanes)
+        self.final_opponents[:] = self.opponents.playing
         self._bind()
 
     def members(self, given: OpponentSpec) -> list[Member]:

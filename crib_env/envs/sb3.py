@@ -95,7 +95,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         return (self._observation(), batch.rewards.astype(np.float32), batch.dones.copy(), infos)
 
     def _observation(self) -> Observation:
-        return self.batch.masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
+        return self.batch.masking.copied(self.batch.observations, self.batch.masks)
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

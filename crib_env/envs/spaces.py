@@ -40,6 +40,10 @@ class Masking:
             return observation
         return {self.keys.observation: observation, self.keys.mask: mask}
 
+    def copied(self, observation: Array, mask: Array) -> Observation:
+        """Return `joined` copies; a mask that the form lacks is not copied."""
+        return self.joined(observation.copy(), mask if self.keys is None else mask.copy())
+
 
 class ObservationSpace(spaces.Box):
     """A box that equals no box of other suits, so that SB3 refuses a model trained with them.

@@ -21,7 +21,7 @@ from crib_env.engine.record import NONE
 from crib_env.envs.config import EnvConfig
 from crib_env.envs.learner import UNDECIDED, LearnerBatch, VectorSettings
 from crib_env.envs.spaces import Observation
-from crib_env.options import check_seed, read_options
+from crib_env.options import check_seed, is_list, read_options
 
 # Before Gymnasium 1.4 the wrapper leaves out the first step after every end.
 STATISTICS_OF_NEXT_STEP = tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4)
@@ -90,7 +90,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             int8[N, actions].
         """
         batch = self.batch
-        several = isinstance(seed, Sequence) or (isinstance(seed, np.ndarray) and seed.ndim > 0)
+        several = is_list(seed)
         given = list(seed) if several else [seed]  # type: ignore[arg-type]
         seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
@@ -171,10 +171,9 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             return
         if len(values) != self.num_envs:
             raise ValueError(f"values must be one or {self.num_envs}, one a game, got {values!r}")
-        for value in values:
-            self.batch.members(value)  # or raise an error, before any is set
-        for lane, value in enumerate(values):
-            self.set_opponent(value, [lane])
+        every = [self.batch.members(value) for value in values]  # or an error, before any is set
+        for lane, members in enumerate(every):
+            self.batch.put(members, self.batch.lanes[lane : lane + 1])
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -226,8 +225,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
             final[lanes] = np.fromiter(seen, dtype=object, count=len(lanes))
         else:
             for lane in lanes:
-                one = batch.final_observations[lane].copy()
-                final[lane] = batch.masking.joined(one, masks[lane].copy())
+                final[lane] = batch.masking.copied(batch.final_observations[lane], masks[lane])
         about = {"action_mask": masks, "_action_mask": flags, **about}
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 

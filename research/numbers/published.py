@@ -71,7 +71,7 @@ def published() -> dict[str, Any]:
 def measure(deals: int, seed: int, folder: Path) -> dict[str, Any]:
     """Return our figures, and draw the pictures."""
     tables, cribs = own_tables(read_ours(folder)), published()["cribs"]
-    run = Run(load_agent(AGENT), deals, 0, 0, seed, workers=1)
+    run = Run(load_agent(AGENT), deals, games=0, cribs=0, seed=seed, workers=1)
     played = run.play(TwoHandRules.preset("hoyle"), "deal", deals)
     draw(tables, cribs, folder)
     return {
