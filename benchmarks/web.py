@@ -190,6 +190,8 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
         assert server.stdout is not None
         try:
             line = server.stdout.readline()
+            if not line:
+                raise RuntimeError("crib web did not start: its error is above")
             port = int(re.findall(r":(\d+)", line)[0])
             wait_until_prepared(port)
             asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0, None))  # warm

@@ -23,7 +23,6 @@ import numpy.typing as npt
 
 from crib_env.arrays import kernel_array
 from crib_env.errors import AgentError, IllegalActionError, NoProbabilitiesError, unknown
-from crib_env.rules import games_of
 
 if TYPE_CHECKING:
     from crib_env.engine.family import Family
@@ -314,10 +313,11 @@ class CompiledAgent:
         """
         from crib_env.engine.acts import array_of_agents
         from crib_env.engine.entries import entries_of
+        from crib_env.engine.family import check_family
         from crib_env.engine.rng import WORDS
         from crib_env.engine.show import show_table
 
-        family = self._family_of(views)
+        family = check_family(self.name, views, self.acts)
         compiled = compile_policy(self.acts[family.name], family, self.compile_seconds)
         weights = self.kernel_weights()  # it must live as long as its address is used
         actions = np.empty(len(views), dtype=np.int64)
@@ -344,15 +344,6 @@ class CompiledAgent:
         if weights.ndim != 1:
             raise ValueError(f"the weights of {self.name!r} must have shape [K], got {weights.shape}")
         return weights
-
-    def _family_of(self, views: Views) -> Family:
-        """Return the family of views; refuse those of a family that the agent does not play."""
-        from crib_env.engine.family import family_of
-
-        family = family_of(views)
-        if family.name not in self.acts:
-            raise ValueError(f"{self.name} does not play {games_of(family.name)}: it plays {games_of(*self.acts)}")
-        return family
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.files import shown
-from crib_env.engine.family import Family
 from crib_env.policy import Views
-from crib_env.rules import PRESETS, Rules, TwoHandRules, games_of
+from crib_env.rules import PRESETS, Rules, TwoHandRules
 
 LONGEST = 400  # characters shown of an error
 
@@ -39,13 +38,6 @@ BY_CARDS = FOR_POINTS | {
 def presets_of(family: str) -> tuple[Rules, ...]:
     """Return the presets of one family: the ``known_rules`` of an agent that plays no other."""
     return tuple(rules for rules in PRESETS.values() if rules.family == family)
-
-
-def refuse_other_views(name: str, views: Views, *families: Family) -> None:
-    """Raise a ValueError unless the views are of a game of the families that ``name`` plays."""
-    if all(views.dtype != family.view for family in families):
-        played = games_of(*(family.name for family in families))
-        raise ValueError(f"{name} plays only {played}, got views of fields {', '.join(views.dtype.names or ('none',))}")
 
 
 def refuse_waiting_seats(name: str, views: Views) -> None:

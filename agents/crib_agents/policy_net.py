@@ -15,10 +15,10 @@ import numpy.typing as npt
 from numba import float32, void
 
 from crib_agents.files import check_format, name_of, reading, shown, to_bytes, write_whole
-from crib_agents.honours import fields_of, one_line, read_rules, refuse_other_views, refuse_waiting_seats
+from crib_agents.honours import fields_of, one_line, read_rules, refuse_waiting_seats
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.encoding import ObservationLayout, canonical_views, encode, layout_of
-from crib_env.engine.family import SUITS, Family, family_of, find_family
+from crib_env.engine.family import SUITS, Family, check_family, family_of, find_family
 from crib_env.engine.jit import entry
 from crib_env.errors import check_choice
 from crib_env.policy import Actions, Views, check_rng, one_or_many
@@ -272,7 +272,7 @@ class PolicyNetAgent(ScoredAgent):
         write_whole(Path(path), self.to_bytes())
 
     def _scores(self, views: Views) -> Doubles:
-        refuse_other_views(self.name, views, self.family)
+        check_family(self.name, views, [self.family.name])
         if len(views) <= PART:
             return super()._scores(views)
         parts = [super(PolicyNetAgent, self)._scores(views[at : at + PART]) for at in range(0, len(views), PART)]

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from crib_env.arrays import Doubles
 from crib_env.encoding import encode
+from crib_env.engine.family import check_family
 from crib_env.engine.hands.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.engine.ranks import bit_count, lowest
 from crib_env.engine.rng import below
@@ -37,7 +38,7 @@ class RandomAgent(CompiledAgent):
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, actions]: each legal action of a view is as likely."""
-        self._family_of(views)
+        check_family(self.name, views, self.acts)
         _, masks = encode(views)
         probabilities: Doubles = masks / masks.sum(axis=1, keepdims=True)
         return probabilities

@@ -228,6 +228,14 @@ def family_of(views: np.void | Array) -> Family:
     )
 
 
+def check_family(name: str, views: Array, played: Collection[str]) -> Family:
+    """Return the family of views; refuse a family that the agent ``name`` does not play."""
+    family = family_of(views)
+    if family.name not in played:
+        raise ValueError(f"{name} does not play {games_of(family.name)}: it plays {games_of(*played)}")
+    return family
+
+
 ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
 
 

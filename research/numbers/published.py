@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, load
+from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
+from crib_training.outputs import as_png
 from matplotlib.figure import Figure
 
 from crib_env.arrays import Array
@@ -170,7 +172,7 @@ def draw(tables: Tables, theirs: Published, folder: Path) -> None:
             for axis in row[len(here) :]:
                 axis.set_axis_off()
         figure.colorbar(image, ax=axes, shrink=0.6, label="our mean crib less theirs, points")
-        figure.savefig(folder / picture(kind), dpi=110)
+        write_whole(folder / picture(kind), as_png(figure, dpi=110))
 
 
 def picture(kind: str) -> str:

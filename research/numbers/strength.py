@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import re
 from importlib.util import find_spec
+from inspect import getfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from crib_training.evaluation.chunks import Setup
 from crib_training.evaluation.report import conditions, ranked, shares_won
-from crib_training.exploit import Estimate
+from crib_training.exploit import Estimate, measure
 from crib_training.exploit.measure import PARTS, SEATS
 from crib_training.outputs import write_json
+from crib_training.provenance import code_digest, file_digests
 from crib_training.tournament import tournament
 from crib_training.workers import Processes
 
 from crib_env.batch import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
-from research.exploit import exploitability
+from research.exploit import exploitability, tree
 
 # How agents are queried and best responses played, as options of `python -m research.exploit`; of
 # the drawn hands, one in ``share`` is used. `equilibrium`, `greedy` and `random` ignore the pair
@@ -47,6 +49,7 @@ QUERIES: dict[str, dict[str, dict[str, Any]]] = {
         "greedy": {"rollouts": 300, "share": 50},
     },
 }
+MEASURING = [path for module in (measure, tree) for path in sorted(Path(getfile(module)).parent.glob("*.py"))]
 TITLES = {"five_card": "Five cards", "hoyle": "Six cards"}
 
 
@@ -63,18 +66,20 @@ def measure_exploitability(hands: int, seed: int, runs: Path) -> dict[str, Any]:
 def exploited(
     runs: Path, rules: str, name: str, hands: int, seed: int, share: int = 1, **options: Any
 ) -> dict[str, Any]:
-    """Return the result of `exploitability` for an agent, from a file if there is one."""
+    """Return the result of `exploitability` for an agent, from a file if the same made it."""
     hands = max(2, hands // share)  # an interval needs two, and 0 stands for all
     path = runs / f"exploit_{rules}_{name}_{hands}_{seed}.json"
+    made_with = {"options": options, "files": file_digests((name,)), "code": code_digest(*MEASURING)}
     if path.exists():
         stored: dict[str, Any] = json.loads(path.read_text())
-        return stored
+        if stored.pop("made_with", None) == made_with:
+            return stored
     print(f"  {name}, {rules} ...", flush=True)
     result = exploitability(
         name, rules=rules, hands=hands, seed=seed, **options, progress=lambda line: print(f"    {line}", flush=True)
     ).as_dict()
     runs.mkdir(parents=True, exist_ok=True)
-    write_json(path, result)
+    write_json(path, result | {"made_with": made_with})
     return result
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from crib_agents.data.tables import CRIB_TABLES, ROLES, load
+from crib_agents.files import write_whole
 from crib_agents.knowledge.deal_points import discard_rates
 from crib_agents.knowledge.winning import WON, match_win_probabilities, probabilities
+from crib_training.outputs import as_png
 from matplotlib import colormaps
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -191,7 +193,7 @@ def draw_deals(made: Array, picture: Path) -> None:
         axis.set_axisbelow(True)
     axes[0].set_ylabel("per cent of deals")
     axes[0].legend(frameon=False)
-    figure.savefig(picture, dpi=120)
+    write_whole(picture, as_png(figure))
 
 
 def draw_cribs(means: Array, picture: Path) -> None:
@@ -206,7 +208,7 @@ def draw_cribs(means: Array, picture: Path) -> None:
         axis.set_yticks(range(RANKS), TEXT)
         axis.set_title(CRIBS[role], fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8, label="mean points of the crib")
-    figure.savefig(picture, dpi=120)
+    write_whole(picture, as_png(figure))
 
 
 def draw_winning(rules: TwoHandRules, picture: Path) -> None:
@@ -224,7 +226,7 @@ def draw_winning(rules: TwoHandRules, picture: Path) -> None:
         axis.set_ylabel("the other's score")
         axis.set_title(WINS[role], fontsize=10)
     figure.colorbar(image, ax=axes, shrink=0.8, label="chance of winning, per cent")
-    figure.savefig(picture, dpi=120)
+    write_whole(picture, as_png(figure))
 
 
 def page(name: str, data: dict[str, Any]) -> str:

@@ -115,8 +115,8 @@ def test_numbers_commands_cover_every_built_in_agent() -> None:
     assert set(make_leaderboard.RATED) == every
 
 
-def test_numbers_exploitability_uses_two_hands_at_least(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A share of few hands is not 0, which stands for all of them."""
+def test_measure_exploitability_few_hands_stored_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A share of few hands is two. A stored result counts for the code that made it."""
     asked = []
 
     def exploitability(_: str, **given: Any) -> SimpleNamespace:
@@ -124,8 +124,14 @@ def test_numbers_exploitability_uses_two_hands_at_least(monkeypatch: pytest.Monk
         return SimpleNamespace(as_dict=dict)
 
     monkeypatch.setattr(strength, "exploitability", exploitability)
-    strength.measure_exploitability(8, seed=1, runs=tmp_path)
+    first = strength.measure_exploitability(8, seed=1, runs=tmp_path)
     assert set(asked) == {2, 8}
+    once = len(asked)
+    assert strength.measure_exploitability(8, seed=1, runs=tmp_path) == first
+    assert len(asked) == once
+    monkeypatch.setattr(strength, "code_digest", lambda *_: "changed")
+    strength.measure_exploitability(8, seed=1, runs=tmp_path)
+    assert len(asked) == 2 * once
 
 
 def test_numbers_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

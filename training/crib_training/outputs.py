@@ -123,10 +123,10 @@ def write_json(path: Path, result: Any) -> None:
     write_whole(path, (json.dumps(result, indent=2) + "\n").encode())
 
 
-def as_png(figure: Figure) -> bytes:
+def as_png(figure: Figure, dpi: int = 120) -> bytes:
     """Return a picture of matplotlib as PNG."""
     image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=120)
+    figure.savefig(image, format="png", dpi=dpi)
     return image.getvalue()
 
 

@@ -6,12 +6,11 @@ import time
 
 import numpy as np
 
-from crib_agents.honours import refuse_other_views
 from crib_agents.policy_net import of_real_cards
 from crib_env import policy
 from crib_env.arrays import Bools, Doubles
 from crib_env.encoding import canonical_views
-from crib_env.engine.family import SUITS, find_family
+from crib_env.engine.family import SUITS, check_family
 from crib_env.engine.hands.encode import ACTIONS
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import check_choice
@@ -70,7 +69,7 @@ class PhasedAgent:
 
     def _parts(self, views: Views) -> list[tuple[Agent, Bools]]:
         """Return each agent that has views to play, with a mask of them."""
-        refuse_other_views(self.name, views, find_family("two_hand"))
+        check_family(self.name, views, ["two_hand"])
         discarding = views["phase"] == DISCARD
         parts = (self.discard, discarding), (self.pegging, ~discarding)
         return [(agent, chosen) for agent, chosen in parts if chosen.any()]

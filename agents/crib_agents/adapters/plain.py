@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_agents.honours import presets_of, refuse_other_views
+from crib_agents.honours import presets_of
 from crib_env.cards import format_card, parse_card, pip
-from crib_env.engine.family import find_family
+from crib_env.engine.family import check_family
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.record import NONE
 from crib_env.policy import Actions, SecondDiscards, Views, one_or_many
@@ -118,7 +118,7 @@ class PlainAgent(ABC):
             ValueError: views of another game, or an answer that is not two cards of the hand, or
                 not a card.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"))
+        check_family(self.name, views, ["two_hand"])
         return np.array([self._card(view) for view in views], dtype=np.int64)
 
     def _card(self, view: Any) -> int:

@@ -32,6 +32,7 @@ from crib_agents.learned.network import join, offset_of_rules
 from crib_agents.learned.two_hand import rules_key
 from crib_env.arrays import Bytes, Doubles
 from crib_env.engine import stack
+from crib_env.engine.family import check_family
 from crib_env.engine.hands.counting import dealt_card, sequence_of, sequence_points
 from crib_env.engine.hands.records import DISCARD
 from crib_env.engine.jit import entry, kernel
@@ -400,7 +401,7 @@ class Equilibrium(CompiledAgent):
         Raises:
             ValueError: see `act`.
         """
-        family = self._family_of(views)
+        family = check_family(self.name, views, self.acts)
         probabilities = np.zeros((len(views), family.actions))
         write_probabilities(np.ascontiguousarray(views), self.weights, probabilities)
         return probabilities

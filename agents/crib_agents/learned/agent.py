@@ -21,7 +21,7 @@ from crib_agents.learned import two_hand
 from crib_agents.learned.network import join, offset_of_rules
 from crib_agents.learned.weights import FAMILIES, Weights
 from crib_env.arrays import Doubles
-from crib_env.engine.family import find_family
+from crib_env.engine.family import check_family, find_family
 from crib_env.engine.hands.records import DEAL
 from crib_env.engine.jit import Entry, entry, plain
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
@@ -115,7 +115,7 @@ class MonteCarloAgent(CompiledAgent):
         Raises:
             ValueError: see `act`.
         """
-        family = self._family_of(views)
+        family = check_family(self.name, views, self.acts)
         values = np.full((len(views), family.actions), np.nan)
         write_values = values_entry(family.name)
         write_values(np.ascontiguousarray(views), show_table(), self.weights, values)
@@ -151,7 +151,7 @@ class MixedAgent(MonteCarloAgent):
         Raises:
             ValueError: see `act`.
         """
-        self._family_of(views)
+        check_family(self.name, views, self.acts)
         for_points = views.copy()
         for_points["episode"] = DEAL
         values: Doubles = super().action_values(for_points)
