@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
     return ResetOptions(**given)
 
 
-def is_list(given: object) -> bool:
+def is_list(given: object) -> TypeGuard[Sequence[Any]]:
     """Return whether this is a list of any kind or an array of one or more dimensions, no text."""
     text = isinstance(given, (str, bytes))
     return (isinstance(given, Sequence) and not text) or (isinstance(given, np.ndarray) and given.ndim > 0)

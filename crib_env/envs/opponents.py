@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeGuard, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from crib_env.engine.learners import draw_shares
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
+from crib_env.options import is_list
 from crib_env.policy import Agent, Opponent, ask_agent, find_agent
 from crib_env.supported_rules import ByIdentity
 
@@ -112,22 +113,17 @@ class Opponents:
         return self.members[int(self.drawn[lane])].agent
 
 
-def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
-    """Return whether this is a list of any kind: also OmegaConf's."""
-    return isinstance(given, Sequence) and not isinstance(given, str)
-
-
 def parse_opponents(given: OpponentSpec) -> list[Member]:
     """Return opponents with their shares, checked."""
     if isinstance(given, Mapping):
         raise ValueError(SEVERAL.format(given))
-    if not _is_list(given) or hasattr(given, "act"):
+    if not is_list(given) or hasattr(given, "act"):
         return [Member(given, find_agent(cast(Opponent, given)), 1.0)]
-    if not given:
+    if not len(given):
         raise ValueError("opponent is an empty list: name one opponent or more")
     members = []
     for pair in given:
-        if not _is_list(pair) or len(pair) != 2:
+        if not is_list(pair) or len(pair) != 2:
             raise ValueError(SEVERAL.format(pair))
         agent, share = pair
         number = isinstance(share, (int, float, np.integer, np.floating))

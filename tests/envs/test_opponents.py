@@ -90,6 +90,8 @@ def test_opponents_of_a_single_environment_equal_its_game_in_a_batch() -> None:
     ("given", "says"),
     [
         ([], "empty"),
+        (np.array([]), "empty"),
+        (np.array(["greedy", "expert"]), r"as pairs .*; got np.str_\('greedy'\)"),
         ([("greedy", 0)], "'greedy' must be a number above 0"),
         ([("greedy", float("nan"))], "above 0"),
         ([("greedy", True)], "above 0"),
