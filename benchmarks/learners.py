@@ -167,7 +167,7 @@ def first_layers(rows: int) -> dict[str, Piece]:
 def measure_baselines(settings: Settings = FULL) -> Findings:
     """How many decisions per second do the methods of the benchmark's raw track learn from?
 
-    Each plays and learns on one thread with its defaults, but for 64 updates of NFSP. Beside them
+    Each plays and learns on one thread with its defaults; NFSP with 64 updates. Beside them
     a first layer alone, forth and back: the sum of a row for each one, and the product with bits.
     """
     torch.set_num_threads(1)

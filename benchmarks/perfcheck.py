@@ -48,7 +48,7 @@ def rollout(rules: str) -> Work:
 
 
 def repeated(work: Work, times: int) -> Work:
-    """Return a piece of work done so many times."""
+    """Return a piece of work, repeated."""
     return lambda: [work() for _ in range(times)]
 
 

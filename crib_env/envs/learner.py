@@ -312,7 +312,7 @@ class Stepper:
     """Steps the games of a batch in compiled code, on its threads.
 
     A single opponent plays in the pass that steps the learners. Several opponents, and the policy
-    of a phase, have passes of their own.
+    of a phase, have separate passes.
     """
 
     compiled = True

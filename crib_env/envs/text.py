@@ -49,7 +49,7 @@ class _Replies:
         self.reset(None)
 
     def reset(self, seed: int | None) -> None:
-        """Begin an episode; without a seed the generator goes on."""
+        """Begin an episode; without a seed the generator continues."""
         self.error, self._bad = "", 0
         if seed is not None:
             self._rng = np.random.default_rng(seed)

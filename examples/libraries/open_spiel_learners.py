@@ -44,7 +44,7 @@ def play(game: Any, agents: list[Any], decisions: int, seed: int) -> int:
 
 
 def policy_of(agents: list[Any]) -> Probabilities:
-    """Return what the agents would play, without learning."""
+    """Return the agents' policies, without learning."""
 
     def probabilities(state: Any) -> Mapping[int, float]:
         mover, legal = state.current_player(), state.legal_actions()
@@ -176,7 +176,7 @@ def main(
     decisions: int = 100_000,
     seeds: tuple[int, ...] = (1,),
 ) -> dict[str, list[float]]:
-    """Print a row for each learner; return what each seed had in the end.
+    """Print a row for each learner; return the last measurement of each seed.
 
     Args:
         learners: of OpenSpiel.

@@ -137,7 +137,7 @@ def start(site: Path, cache: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_third_party_agent_is_compiled_once_and_after_changes_of_its_helper(site: Path, tmp_path: Path) -> None:
-    """In the compiled batch; `test_fingerprint` has an edited agent that is asked alone."""
+    """In the compiled batch; `test_fingerprint` has an edited agent that plays alone."""
     cache = tmp_path / "cache"
     cache.mkdir()
     for file in cache_folder().glob(f"*{ENDING}"):  # this machine's compiled engine

@@ -321,7 +321,7 @@ def judged(views: Any, weights: Weights) -> tuple[np.ndarray[Any, Any], np.ndarr
 
 @pytest.mark.parametrize("preset", TWO_HAND)
 def test_learned_values_are_close_to_the_experts(preset: str) -> None:
-    """Beyond the reach of `expert`'s tables of the end; `learned` has none of its own."""
+    """Beyond the reach of `expert`'s tables of the end; `learned` has none."""
     rng = np.random.default_rng(3)
     weights = shipped_for(preset)
     target = PRESETS[preset].target

@@ -382,7 +382,7 @@ def test_table_top_action_depends_on_its_view_only() -> None:
 
 
 def digests() -> list[str]:
-    """Return a hash of each table; its source also runs in a process of its own."""
+    """Return a hash of each table; its source also runs in a separate process."""
     import hashlib
 
     from crib_agents.knowledge import deal_points, rounds, winning

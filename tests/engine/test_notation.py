@@ -45,7 +45,7 @@ GAMES: list[tuple[Rules, str, int]] = [
 
 @pytest.mark.parametrize(("rules", "episode", "players"), GAMES)
 def test_notation_round_trips_every_position(rules: Rules, episode: str, players: int) -> None:
-    """All but points already paid, and what no rule reads: see `canonical`."""
+    """All but points already paid, and fields that no rule reads: see `canonical`."""
     draw = random.Random(1)
     game = Game(rules, players=players, episode=episode, seed=1)
     for _ in range(100):  # short episodes to their end

@@ -67,7 +67,7 @@ def begin(env: Any, seed: int | None = None) -> None:
 
 
 def play(env: Any, steps: int) -> list[Any]:
-    """Take first legal actions, resetting after the end of an episode; return what is said."""
+    """Take first legal actions, resetting after the end of an episode; return the messages."""
     seen: list[Any] = []
     for _ in range(steps):
         masks = env.action_masks()

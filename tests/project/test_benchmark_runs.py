@@ -250,7 +250,7 @@ def test_benchmark_page_equals_ledger_and_template(tmp_path: Path, monkeypatch: 
 
 
 def test_benchmark_name_changes_with_its_protocol() -> None:
-    """Methods may join, with ranges of their own; any other change needs a new name."""
+    """Methods may join, with their ranges; any other change needs a new name."""
     parts = ("env", "suits", "hidden_sizes", "search", "final", "seconds")
     frozen = {part: PROTOCOL[part] for part in parts}
     first = ("policy_gradient", "entropy", "pull", "lambda", "traces", "magnet", "r_nad", "regret", "critic",

@@ -52,7 +52,7 @@ def test_sigterm_ends_commands_with_143_in_one_line(name: str, swallows: bool, m
 
 
 TINY = "--hidden-sizes 8 8 --num-envs 50"
-# What is interrupted, the command, and what it says.
+# The interrupted work, the command, and its message.
 LONG: dict[str, tuple[Any, str, str, str]] = {
     "deep_monte_carlo": (  # the signal is noted, and this iteration finishes
         *(deep_monte_carlo.Learner, "iterate", f"train --deals 100 {TINY} --eval-pairs 0"),

@@ -110,7 +110,7 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
 def printing() -> Iterator[None]:
     """End with status 1 and no message if the reader of a pipe, such as `head`, has left.
 
-    A stream closed before the start is empty, and what it prints goes nowhere. A character that
+    A stream closed before the start is empty, and its output is lost. A character that
     the terminal's encoding lacks is escaped, as stderr does.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):

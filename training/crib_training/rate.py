@@ -102,7 +102,7 @@ def read(path: Path) -> Results:
 
 
 def stored(file: str) -> list[Results]:
-    """Return what the built-in agents made at a game, by the name of their files."""
+    """Return the results of the built-in agents at a game, by the name of their files."""
     paths = [folder() / name / file for name in BUILT_IN]
     return [read(path) for path in paths if path.is_file()]
 

@@ -6,7 +6,7 @@ from self-play in which both seats play to win (`python -m research.tables endga
 A seat's standing is its probability of winning if nothing more were pegged, by its role, the points
 of its hand and the needs of both. The other hand, the crib and the next deals are averages. The
 value of a card is the standing after it, plus five entries of the rollout policy's tables. Each
-class of needs and standing has tables of its own.
+class of needs and standing has its tables.
 
 Before the pegging, the value of a hand is a share of its mean standing over the starters, plus an
 entry for the hand and the needs of both. The share depends on these needs: with one to make each it
@@ -95,7 +95,7 @@ def standings(win: Doubles, deal: Outcomes) -> Doubles:
     points that pone and the dealer need.
     """
     pone, dealer = after_hands(1.0 - win.T, deal)  # the dealer of a deal is pone in the next
-    left = (np.arange(EDGE) - np.arange(COUNT_SIZE)[:, None]).clip(0)  # by what the hand counts
+    left = (np.arange(EDGE) - np.arange(COUNT_SIZE)[:, None]).clip(0)  # by the points of the hand
     found = np.stack([pone[left], 1.0 - dealer[:, left].swapaxes(0, 1)])
     found[:, :, 0] = found[..., 0] = 0.0
     return portable(found.ravel())

@@ -44,7 +44,7 @@ def row_inputs(features: Features) -> int:
 
 @kernel
 def put_state(seen, read, places, values):
-    """Write down what an observation has at the places ``read``; return how many are not 0."""
+    """Write the numbers of an observation at the places ``read``; return how many are not 0."""
     n = 0
     for i in range(read.shape[0]):  # branch-free: the branch would be unpredictable
         places[n] = i

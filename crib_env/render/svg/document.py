@@ -109,7 +109,7 @@ def page_sheet() -> str:
     )
 
 
-# --- scenes: what the drawings of all games share -------------------------------------------------
+# --- scenes: shared parts of the drawings of all games --------------------------------------------
 
 
 LONGEST_NAME = 15

@@ -27,7 +27,7 @@ def actions_of(choice: Choice) -> frozenset[int]:
 
 
 def points_of(choice: Choice) -> str:
-    """Return what a choice is expected to bring, in points."""
+    """Return the expected points of a choice."""
     if isinstance(choice, DiscardChoice):
         pegging = f", pegging {choice.pegging:+.1f}" if choice.pegging else ""
         return f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}{pegging}"

@@ -27,7 +27,7 @@ Payload = dict[str, Any]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
-# Of a player: without spaces around it, or characters that turn or hide what stands beside it.
+# Of a player: without spaces around it, or characters that turn or hide the text beside it.
 Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$"), AfterValidator(printable)]
 # The phases of a review whose points an event's are; all others are the pegging's.
 PHASE_OF = {"hand": "hand", "crib": "crib", "line": "hand", "difference": "hand"}

@@ -30,7 +30,7 @@ class Ledger:
 
     A line's ``digest`` covers its ``record``, the set-up and the two agents, so a line that was
     altered or comes from another tournament is found; a last line cut short is dropped. A resumed
-    tournament must have the same set-up, but for the field, its order and the seeds.
+    tournament must have the same set-up, except the field, its order and the seeds.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
