@@ -140,7 +140,7 @@ def read_ledger() -> list[Row]:
 
 
 def is_current(row: Row) -> bool:
-    """Return whether a row is of the protocol: of a line, with its settings, on its hands."""
+    """Return whether a row has a line, settings, suits, seed, length and hands of the protocol."""
     if row["stage"] not in HANDS_OF:
         return False
     about = PROTOCOL[HANDS_OF[row["stage"]]]
@@ -149,7 +149,12 @@ def is_current(row: Row) -> bool:
     if row["stage"] not in STAGES:
         return True
     line = Line(row["track"], row["line"])
-    return line in lines() and row["settings"] == line.settings(row["settings_number"])
+    if line not in lines() or row["settings"] != line.settings(row["settings_number"]):
+        return False
+    search = row["stage"] == "search"
+    seeds = [SEARCH["seed"]] if search else range(FINAL["first_seed"], FINAL["first_seed"] + FINAL["seeds"])
+    fits = row["stage"] == "seconds" or row["decisions"] <= (SEARCH if search else FINAL)["decisions"]
+    return fits and row["seed"] in seeds and row.get("suits", PROTOCOL["suits"]) == PROTOCOL["suits"]
 
 
 def rows_of(rows: list[Row], stage: str, line: Line) -> list[Row]:
@@ -325,8 +330,11 @@ def git(*words: str) -> str:
 def made_with() -> Row:
     """Return the code, the versions and the processor's instructions of this process.
 
-    The trees of `CODE` stay the same in a rebase, which changes the commit.
+    The trees of `CODE` stay the same in a rebase, which changes the commit. All methods are
+    imported first: the code may change on the disk while this process runs.
     """
+    for name in METHODS.values():
+        import_module(name)
     commit = git("rev-parse", "--short", "HEAD")
     return {
         "commit": commit,
@@ -348,7 +356,9 @@ def add(row: Row) -> Row:
 
 def make(job: Job, runs: Path) -> Row:
     """Train and measure a policy, and add its row to the ledger, also if the training diverges."""
-    folder, about = runs / "_".join(map(str, job.key)), {**job.about, "made_with": made_with()}
+    made = made_with()
+    folder = runs / "_".join(map(str, (*job.key, digest(made["trees"]))))  # other code begins another run
+    about = {**job.about, "made_with": made}
     began = time.process_time()
     try:
         learned = train(job, folder)

@@ -15,7 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -28,18 +28,20 @@ from crib_training.exploit.measure import how_exact
 from crib_training.interrupts import Stopped
 from crib_training.outputs import as_png, table
 from crib_training.rate import APPROXIMATELY
+from pydantic import Field
 from scipy.stats import t as students_t  # type: ignore[import-untyped]
 
 from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
-from crib_env.settings import Count, CountOrNone, NewFolder, checked_dataclass
+from crib_env.settings import NewFolder, Whole, checked_dataclass
 from docs.pages import render, write_changed
 from research import benchmark_runs as runs
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
 SUBMISSIONS = DOCS / "benchmark_submissions"
+SEARCH, FINAL = runs.SEARCH, runs.FINAL
 DEALS = 100_000
 MARKERS = "osD^vP*X"
 
@@ -59,10 +61,10 @@ class Settings:
     """
 
     lines: tuple[str, ...] = ()
-    search: CountOrNone = runs.SEARCH["settings"]
-    search_decisions: Count = runs.SEARCH["decisions"]
-    seeds: CountOrNone = runs.FINAL["seeds"]
-    decisions: Count = runs.FINAL["decisions"]
+    search: Annotated[Whole, Field(ge=0, le=SEARCH["settings"])] = SEARCH["settings"]
+    search_decisions: Annotated[Whole, Field(ge=1, le=SEARCH["decisions"])] = SEARCH["decisions"]
+    seeds: Annotated[Whole, Field(ge=0, le=FINAL["seeds"])] = FINAL["seeds"]
+    decisions: Annotated[Whole, Field(ge=1, le=FINAL["decisions"])] = FINAL["decisions"]
     runs: NewFolder = Path("runs/benchmark")
     page_only: bool = False
 
@@ -271,7 +273,7 @@ def budget_table(rows: list[runs.Row]) -> str:
     shown, budgets = [], runs.SECONDS["budgets"]
     head = ["line"]
     for budget in budgets:
-        head += [f"{budget} CPU s: NashConv / 2", "seeds, hands", "runs", "decisions", "CPU s"]
+        head += [f"budget {budget}: NashConv / 2", "seeds, hands", "runs", "decisions", "CPU s"]
     for line in runs.lines():
         found = [budget_runs(rows, line, budget) for budget in budgets]
         if any(found):
@@ -360,6 +362,27 @@ def is_unclear(rows: list[runs.Row], line: runs.Line) -> bool:
     return gap.mean < gap.ci95
 
 
+def better_before(rows: list[runs.Row], line: runs.Line) -> str | None:
+    """Return how a line's shorter runs of the same settings end below its whole ones, if any do."""
+    whole = best_group(rows, line, runs.FINAL["decisions"])
+    shorter = [best_group(rows, line, runs.SEARCH["decisions"])]
+    shorter += [budget_runs(rows, line, budget) for budget in runs.SECONDS["budgets"]]
+    if not whole:
+        return None
+    same = [
+        group
+        for group in shorter
+        if group
+        and group[0]["decisions"] < whole[0]["decisions"]
+        and group[0]["settings_number"] == whole[0]["settings_number"]
+    ]
+    best = min(same, key=lambda group: float(figures_of(group)["mean"]), default=whole)
+    mean, end = figures_of(best)["mean"], figures_of(whole)["mean"]
+    if mean >= end:
+        return None
+    return f"{line.track}/{line.name} ({mean:.3f} after {best[0]['decisions'] / 1e6:g} M)"
+
+
 def progress(rows: list[runs.Row]) -> dict[str, Any]:
     """Return how much of the protocol is done, for the page; searches that diverged are done."""
     lines, final, seconds = runs.lines(), runs.FINAL, runs.SECONDS
@@ -374,10 +397,10 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
     budgets = [(line, budget) for line in lines for budget in seconds["budgets"]]
     due = [job for one in budgets for job in runs.by_seconds(rows, *one, seconds["seeds"])]
     unknown = [line for line, _ in budgets if runs.first_final(rows, line) is None]
-    groups = {line: [best_group(rows, line, decisions) for decisions in (length, final["decisions"])] for line in lines}
-    means = {line: [figures_of(group)["mean"] for group in both] for line, both in groups.items() if all(both)}
     diverged = [row for row in rows if "diverged" in row]
-    spent = sum(row.get("cpu_seconds", 0.0) + row.get("measured_in", 0.0) for row in rows)
+    planned = [row for row in rows if row["stage"] == "final" and row["decisions"] == final["decisions"]]
+    planned += searches + [row for row in rows if row["stage"] == "seconds"]
+    spent = sum(row["cpu_seconds"] + row.get("measured_in", 0.0) for row in planned)
     return {
         "whole": whole,
         "shorter": len(shown) - whole,
@@ -390,9 +413,10 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
         "complete": len(complete),
         "unclear": sum(is_unclear(rows, line) for line in complete),
         "undrawn": [f"{line.track}/{line.name}" for line in complete if runs.chosen(rows, line)[0] == 0],
-        "no_gain": [f"{line.track}/{line.name}" for line, (short, long) in means.items() if long >= short],
+        "better_before": list(filter(None, (better_before(rows, line) for line in lines))),
         "diverged": [f"{row['track']}/{row['line']} seed {row['seed']}" for row in diverged],
-        "without_trees": sum("trees" not in row.get("made_with", {}) for row in shown),
+        "without_trees": [sum("trees" not in row.get("made_with", {}) for row in some) for some in (shown, searches)],
+        "without_commit": sum("made_with" not in row for row in searches),
         "hours": spent / 3600,
         "left": hours_left(rows),
     }
@@ -400,20 +424,33 @@ def progress(rows: list[runs.Row]) -> dict[str, Any]:
 
 def write_page(rows: list[runs.Row]) -> None:
     """Write the page and the picture of the ledger's rows."""
-    levels = {name: row["gain"]["both"]["all"][0] for name, row in runs.levels_of(rows).items()}
+    levels = runs.levels_of(rows)
+    random = levels["random"]["gain"]["both"]["all"][0]
     groups = {line: longest_group(rows, line) for line in runs.lines()}
     longest = {line: {"line": line, **figures_of(group)} for line, group in groups.items() if group}
+    firsts = {
+        track: min(
+            (one for line, one in longest.items() if line.track == track),
+            key=lambda one: float(one["mean"]),
+            default=None,
+        )
+        for track in runs.PROTOCOL["tracks"]
+    }
     tracks = {
-        track: track_table([one for line, one in longest.items() if line.track == track], levels["random"])
+        track: track_table([one for line, one in longest.items() if line.track == track], random)
         for track in runs.PROTOCOL["tracks"]
     }
     ends = [abs(curve_of(one["rows"])[-1, 2] / one["mean"] - 1) for one in longest.values()]
     used = [row["cpu_seconds"] / row["budget"] for row in rows if row["stage"] == "seconds" and "diverged" not in row]
     search = [row for row in rows if row["stage"] == "search" and "diverged" not in row]
     widths = [row["gain"]["both"]["all"][1] for row in search]
-    measured = [row["measured_in"] for row in rows if row["stage"] == "final" and "measured_in" in row]
+    measured = [row["measured_in"] for group in groups.values() for row in group]
     ledger = runs.LEDGER.read_bytes()
-    write_whole(PICTURE, draw(list(longest.values()), levels))
+    first = runs.FINAL["mark_hands"]  # the hands of the curves
+    write_whole(
+        PICTURE,
+        draw(list(longest.values()), {name: float(np.mean(row["by_hand"][:first])) for name, row in levels.items()}),
+    )
     page = render(
         "benchmark",
         protocol=runs.PROTOCOL,
@@ -421,6 +458,9 @@ def write_page(rows: list[runs.Row]) -> None:
         uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
         settings=settings_table(rows),
         done=progress(rows),
+        firsts=firsts,
+        random=random,
+        equilibrium=levels["equilibrium"]["gain"]["both"]["all"][0],
         payoffs=payoffs(),
         measured=float(np.mean(measured)),
         widths=(min(widths, default=0.0), max(widths, default=0.0)),
@@ -449,7 +489,7 @@ def print_row(name: str, row: runs.Row) -> None:
 def run(settings: Settings) -> None:
     """Make the missing runs, and write the page."""
     torch.set_num_threads(1)
-    runs.made_with()  # now: the code may change on the disk while this process runs
+    runs.made_with()  # of the code as it is now
     rows = runs.read_ledger()
     known = {f"{line.track}/{line.name}": line for line in runs.lines()}
     if unknown := [name for name in settings.lines if name not in known]:
