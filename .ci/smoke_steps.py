@@ -2,7 +2,7 @@
 
     python -I .ci/smoke_steps.py
 
-It uses only what the environment of its Python holds, and works in a temporary folder.
+It imports only packages of its Python's environment, and works in a temporary folder.
 """
 
 import importlib.util

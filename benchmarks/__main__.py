@@ -24,7 +24,7 @@ from crib_training.command_line import read
 from benchmarks.timing import FULL, QUICK, Findings, machine, page
 from crib_env.settings import NewFile, checked_dataclass
 
-SCRIPTS = {  # each by its module, where `measure_NAME` asks the question
+SCRIPTS = {  # the module of each, with its function `measure_NAME`
     "batch": "batch", "vector": "environments", "hands": "agents", "agents": "agents",
     "learned": "agents", "data": "agents", "text": "agents", "aec": "environments",
     "gym_single": "environments", "sb3": "learners", "learning": "learners",
@@ -75,7 +75,7 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
         try:
             module = import_module(f"benchmarks.{(SCRIPTS | NAMED)[name]}")
             found: Findings = getattr(module, f"measure_{name}")(settings)
-        except Exception as error:  # the other scripts' minutes are not to be lost by it
+        except Exception as error:  # keep the results of the other scripts
             found = Findings(name, [], notes=[f"{name} failed: {type(error).__name__}: {error}"])
             traceback.print_exc()
         findings.append(found)

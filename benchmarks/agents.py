@@ -1,4 +1,4 @@
-"""What plays and counts: hands by table, agents, games as data, words, networks."""
+"""The speed of counting hands, of agents, of games as data or in words, and of networks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def measure_agents(settings: Settings = FULL) -> Findings:
 
 
 def writing(games: int, columns: tuple[str, ...] = (), values: Literal["expert"] | None = None) -> Piece:
-    """Return a piece of work: to play a shard and to make its file."""
+    """Return a piece of work: play a shard and make its file."""
     setup = Setup(("rule_based", "greedy"), games=games, shard=games, columns=columns, values=values)
     (shard,) = setup.shards()
     return lambda: int(setup.play(shard)["rows"])
@@ -107,7 +107,7 @@ def measure_data(settings: Settings = FULL) -> Findings:
 
 
 def measure_text(settings: Settings = FULL) -> Findings:
-    """How many rollouts of the text environments are made in a second, beside the model's own time?
+    """How many rollouts per second do the text environments make, without the model's own time?
 
     A decision is a task with its prompt and its reward; a deal against `rule_based` has a prompt
     and a reply for each decision of the learner.
@@ -141,7 +141,7 @@ GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "tabl
 
 
 def answering(game: str, at_once: int) -> Piece:
-    """Return a piece of work: whole deals of the agent against itself; its answers alone count."""
+    """Return a piece of work: whole deals of the agent with itself; only its answers are timed."""
     agent, rng, seeds = Timed(MonteCarloAgent()), np.random.default_rng(1), count(1)
     episode = shortest_episode(find_env(GAMES[game]))
 

@@ -1,4 +1,4 @@
-"""The compiled batch in random play: how fast, on two threads, and on a GPU."""
+"""The speed of the compiled batch in random play, on one thread, on two, and on a GPU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
 
-A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds
+A_PIECE = 200_000  # decisions between two readings of the clock: some tens of milliseconds
 
 
 @cache
@@ -40,8 +40,8 @@ def rollout_of(family: Family) -> Entry:
     def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
         """Play ``steps`` random decisions in each game of a range, observing before every one.
 
-        Those of ``phase``, which a policy plays, are drawn too, and neither observed nor counted;
-        NONE for no such phase. Finished episodes reset. Returns the number of decisions.
+        Decisions of ``phase``, which a policy plays, are random too, and neither observed nor
+        counted; NONE for no such phase. Finished episodes reset. Returns the number of decisions.
         """
         v = views[0]
         for _ in range(steps):
@@ -72,7 +72,7 @@ class Lanes:
         episode: the kind of episode; finished ones reset.
         players: seats in a game.
         phase: the phase that a policy plays at random, uncounted, if any.
-        steps: decisions in each lane between two looks at the clock.
+        steps: decisions in each game between two readings of the clock.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Lanes:
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         self._rollout = rollout_of(family).compiled
         self._phase = phase
-        self.play()  # not all lanes at the same point of a deal
+        self.play()  # so that the games are at different points of a deal
 
     def _play_range(self, thread: int) -> int:
         games, lo, hi = self.games, self.bounds[thread], self.bounds[thread + 1]
@@ -113,7 +113,7 @@ class Lanes:
         return done
 
     def play(self) -> int:
-        """Play some steps in every lane; return the number of decisions."""
+        """Play some steps in every game; return the number of decisions."""
         if self.pool is None:
             return self._play_range(0)
         jobs = [self.pool.submit(self._play_range, t) for t in range(1, len(self.views))]
@@ -124,7 +124,7 @@ def measure_batch(settings: Settings = FULL) -> Findings:
     """How many decisions per second does the compiled batch make in random play?
 
     An observation and an action mask are written at every decision; actions are drawn in compiled
-    code from each lane's own generator. One core unless the row says otherwise. Where a policy
+    code from each game's own generator. One core unless the row says otherwise. Where a policy
     plays the rest of the deal, its decisions are not counted: in ``discard_v0`` about two for each
     of the players'.
     """
@@ -157,11 +157,11 @@ def measure_batch(settings: Settings = FULL) -> Findings:
 SIZES = (1 << 10, 1 << 14, 1 << 17, 1 << 20)
 GAMES = (("hoyle", 2), ("five_card", 2), ("table_top", 2), ("table_top", 4))
 CPU_LANES = 4096
-ON_GPU = 1 << 24  # decisions between two looks at the clock on a GPU, at most
+ON_GPU = 1 << 24  # decisions between two readings of the clock on a GPU, at most
 
 
 def why_not() -> str:
-    """Return why nothing can be measured here, or nothing."""
+    """Return why no GPU can be measured here; empty if one can."""
     if find_spec("numba_cuda") is None:
         return "for lack of numba-cuda: pip install 'crib-env[cuda]'"
     from numba import cuda

@@ -7,8 +7,8 @@ that it is over, that the winner has the target and the others have less, that r
 that the points by phase add up to the scores (except in matches, and where only a difference is
 scored), and that no card of the last deal was dealt twice. A match has some ten games, so a tenth
 as many are played. In one game of each 50,000, every position is written as a line of notation and
-read back, which replays its deal from the cards. Memory is the peak of this process, after the
-first batch and at the end.
+read back, which replays its deal from the cards. Memory growth is that of this process's peak, from
+the first batch to the end.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KINDS: tuple[tuple[str, str, int], ...] = (
     ("table_top_ship", "game", 4),
 )
 LANES = 5000
-READ_BACK = 10  # batches, from which one game is read back
+READ_BACK = 10  # one game of each ten batches is read back
 A_MATCH = 10  # games, about
 ALL = 1 << 40  # more decisions than any game has
 
@@ -54,7 +54,7 @@ Scores = npt.NDArray[np.int64]
 
 
 def random_play(family: Family) -> Entry:
-    """Return an entry that plays every lane at random, at most ``most`` decisions of each."""
+    """Return an entry that plays every game at random, at most ``most`` decisions each."""
     states_t, rules_t, _ = family.types
     draw_move, step = family.kernels.draw_move, family.kernels.step
     tally_column = family.kernels.tally_column
@@ -64,7 +64,7 @@ def random_play(family: Family) -> Entry:
         f"{family.name}.random_play",
     )
     def play(states, rules, decks, table, rng, log, tally, most):
-        """Add the points to ``tally[lane, side, phase]``; return the number of decisions."""
+        """Add the points to ``tally[game, side, phase]``; return the number of decisions."""
         decisions = 0
         for lane in range(states.shape[0]):
             s = states[lane]
@@ -84,7 +84,7 @@ def random_play(family: Family) -> Entry:
 
 
 def broken(games: GameBatch, begun: Scores) -> list[str]:
-    """Return the promises that some ended game of the batch breaks; ``begun``: scores at first."""
+    """Return the checks that an ended game of the batch fails; ``begun``: scores at the start."""
     states, record = games.states, games.record
     scores = states["scores"][:, : count_sides(games.sides)]
     target, winner = int(record["target"][0]), np.maximum(states["winner"], 0)

@@ -57,7 +57,7 @@ def measure_aec(settings: Settings = FULL) -> Findings:
     """How many decisions per second does an AEC loop make, ours beside other card games?
 
     The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. It draws
-    the action in the quickest way there is, half a microsecond; two rows draw it as users do.
+    the action in the quickest way, half a microsecond; two rows draw it as users do.
     OpenSpiel's states and RLCard run their own shortest loops; a loop over states makes no
     observation and no mask.
     """
@@ -117,15 +117,15 @@ def measure_gym_single(settings: Settings = FULL) -> Findings:
     return Findings("Gymnasium, one game", race(pieces, "steps/s", settings).values())
 
 
-# Whose first row is held against OpenSpiel's states, and the players. OpenSpiel's loop counts the
-# decisions of all seats; each of ours makes as many as the learner, one a step.
+# Environments whose first row is compared with OpenSpiel's states, and their players. OpenSpiel's
+# loop counts the decisions of all seats; in ours each seat makes one a step, as the learner does.
 PLAYERS = {"SixCard-v0": 2, "ThreeHand-v0": 3, "FourHand-v0": 4}
 # The keyword of the phase policy.
 POLICIES = {"Discard-v0": "pegging_policy", "Pegging-v0": "discard_policy"}
 
 
 def stepping(env: Any) -> Piece:
-    """Return a piece of work: a step of all games, choosing actions left out of the clock."""
+    """Return a piece of work: a step of all games; choosing the actions is not timed."""
     masks: Any = env.reset(seed=1)[1]["action_mask"]
 
     def piece() -> tuple[int, float]:
@@ -144,9 +144,9 @@ def measure_vector(settings: Settings = FULL) -> Findings:
     """How many steps per second does ``gymnasium.make_vec`` make when NumPy actions are given?
 
     Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
-    outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
-    other games are beside six-card cribbage for comparison, those in which a policy plays a phase
-    with every such policy, and six-card with features (`docs/observations.md`).
+    outside the clock. The opponent is ``random``, so a step is about two decisions of the game. For
+    comparison the other environments are measured too, those with a phase policy once for each
+    policy, and six-card with features (`docs/observations.md`).
     """
     n = 64 if settings.quick else 4096
     six_card, *others = ENVIRONMENTS.values()

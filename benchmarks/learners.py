@@ -26,7 +26,7 @@ BITS, ONES, WIDTH = 425, 24, 256  # of an observation of five_card_v0, and a hid
 
 
 class FreeEnv(VecEnvWrapper):
-    """Does no work: returns the first observation and mask of an environment for ever."""
+    """Does no work: returns the first observation and mask of an environment at every step."""
 
     def reset(self) -> Any:
         """Return the observations."""
@@ -37,7 +37,7 @@ class FreeEnv(VecEnvWrapper):
         """Do nothing."""
 
     def step_wait(self) -> Any:
-        """Return the same as ever; no episode ends."""
+        """Return the first observations and rewards of 0; no episode ends."""
         zeros = np.zeros(self.num_envs, dtype=np.float32)
         return self.first, zeros, zeros.astype(np.bool_), [{}] * self.num_envs
 
@@ -98,12 +98,12 @@ def train_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]
 
 
 def measure_learning(settings: Settings = FULL) -> Findings:
-    """How long from nothing to half the games against `rule_based`, by our trainer and by SB3?
+    """How long until a new network wins half its games against `rule_based`, with us and with SB3?
 
     Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train ppo`) run on
     one thread, with their defaults except for the number of deals or decisions. First come the
     rates, in turn: the decisions per second that each plays and learns from. Then each trains from
-    nothing and is measured on duplicate games as it learns. The result is the CPU seconds of
+    scratch and is measured on duplicate games as it learns. The result is the CPU seconds of
     playing and learning, without measurements, until it wins half of the games, and its strength at
     the end.
     """
@@ -144,7 +144,7 @@ def iterating(learner: Any) -> Piece:
 
 
 def first_layers(rows: int) -> dict[str, Piece]:
-    """Return passes forth and back of a first layer: a product with bits, or a sum of rows."""
+    """Return forward and backward passes of a first layer: a product with bits, a sum of rows."""
     rng = np.random.default_rng(1)
     bits = (rng.random((rows, BITS)) < ONES / BITS).astype(np.uint8)
     places = torch.from_numpy(places_of(bits))
@@ -167,8 +167,8 @@ def first_layers(rows: int) -> dict[str, Piece]:
 def measure_baselines(settings: Settings = FULL) -> Findings:
     """How many decisions per second do the methods of the benchmark's raw track learn from?
 
-    Each plays and learns on one thread with its defaults; NFSP with 64 updates. Beside them
-    a first layer alone, forth and back: the sum of a row for each one, and the product with bits.
+    Each plays and learns on one thread with its defaults; NFSP with 64 updates. Beside them a first
+    layer alone, forward and backward: the sum of the rows of set bits, and the product with bits.
     """
     torch.set_num_threads(1)
     small = {"num_envs": 16, "hidden_sizes": (16, 16)} if settings.quick else {}

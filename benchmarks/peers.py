@@ -1,7 +1,7 @@
 """Other libraries' environments, each in the shortest loop that it allows.
 
-All are optional: the extra ``bench`` installs OpenSpiel, Shimmy, RLCard and what PettingZoo's
-classic games need.
+All are optional: the extra ``bench`` installs OpenSpiel, Shimmy, RLCard and the packages that
+PettingZoo's classic games need.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _random = random.Random(2).random
 
 
 def installed(makers: Mapping[str, Callable[[], Piece]], settings: Settings) -> tuple[dict[str, Piece], list[str]]:
-    """Return the peers that are installed, if peers are measured, and a note on each other one."""
+    """Return the installed peers, if peers are measured, and a note on each missing one."""
     pieces, notes = {}, []
     for name, make in makers.items() if settings.peers else ():
         try:
@@ -50,9 +50,9 @@ def shimmy_cribbage() -> Any:
 def open_spiel_cribbage(players: int = 2) -> Piece:
     """Return a piece of OpenSpiel's cribbage: random play over its states, no observation.
 
-    It counts a player's decisions: a card played, a discard (of two players a pair, one action
-    there, two with us), but no chance node and no pass, which is forced. Chance is drawn from legal
-    actions: all are as likely here, and asking for the chance outcomes takes longer.
+    It counts a player's decisions: a card played, a discard (with two players a pair, one action
+    there, two with us), but no chance node and no pass, which is forced. Chance is drawn from the
+    legal actions: all are equally likely here, and reading the chance outcomes takes longer.
     """
     game = import_module("pyspiel").load_game("cribbage", {"players": players})
     forced = game.num_distinct_actions() - 1

@@ -74,7 +74,7 @@ class Player:
         self.writer.close()
 
     def choose(self, rng: np.random.Generator) -> list[int]:
-        """Return something legal."""
+        """Return random legal actions."""
         sight = self.shown["sight"]
         legal = sight.get("legal") or [one["card"] for one in sight["hand"] if one["legal"]]
         chosen: list[int] = rng.permutation(legal)[: self.shown["to_choose"]].tolist()
@@ -118,13 +118,13 @@ def check_store(path: Path, players: Sequence[Player]) -> None:
 
 @dataclass
 class Hostile:
-    """A client that plays one game and then requests its replay all the time, sixty at once."""
+    """A client that plays a game, then requests its replay, table and review, sixty at once."""
 
     answers: Counter[str] = field(default_factory=Counter)  # by status
     HOST = "127.0.0.2"  # a separate address, if loopback has several
 
     async def ask(self, port: int, until: float) -> None:
-        """Ask until the time is up."""
+        """Play a game, then send requests until the time is up."""
         player = Player("table-top")
         await player.play(port, until, 0.0, np.random.default_rng(0), games=1)
         table = f"/api/tables/{player.shown['table']}"
@@ -165,7 +165,7 @@ class Hostile:
 
 
 async def play(players: Sequence[Player], port: int, seconds: float, think: float, hostile: Hostile | None) -> None:
-    """Let all players play at once, beside a hostile client if there is one."""
+    """Run all players at once, beside a hostile client if there is one."""
     until = time.monotonic() + seconds
     beside = [] if hostile is None else [hostile.ask(port, until)]
     playing = [player.play(port, until, think, np.random.default_rng(i)) for i, player in enumerate(players)]

@@ -1,4 +1,4 @@
-"""Names of the array types that annotations use, and arrays as machine code takes them."""
+"""Array types for annotations, and conversion of arrays for machine code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Floats: TypeAlias = npt.NDArray[np.float32]
 Doubles: TypeAlias = npt.NDArray[np.float64]
-View: TypeAlias = Any  # a record of what a seat may know, see `crib_env.engine.family.Family`
+View: TypeAlias = Any  # a seat's view record, see `crib_env.engine.family.Family`
 
 
 def kernel_array(values: npt.ArrayLike) -> Array:
-    """Return an array as machine code takes it, contiguous and writable; a copy if need be.
+    """Return values as a C-contiguous, writable array for machine code, copied only if needed.
 
     A slice is not contiguous, and arrays of Ray and JAX are read-only.
     """
@@ -26,9 +26,9 @@ def kernel_array(values: npt.ArrayLike) -> Array:
 
 
 def whole_numbers(name: str, values: npt.ArrayLike, n: int | None = None) -> Ints:
-    """Return whole numbers of any type, each below ``n`` if given, as int64[K] for kernels."""
+    """Return integers of any dtype as int64[K] for kernels; with ``n``, check 0 <= value < n."""
     given = np.asarray(values)
-    if given.shape == (0,):  # an empty list is one of floats
+    if given.shape == (0,):  # NumPy makes an empty list float64
         return np.zeros(0, dtype=np.int64)
     wrong: object = None
     if given.ndim != 1 or given.dtype.kind not in "iu":

@@ -1,7 +1,7 @@
 """`GameBatch`: many games of one kind side by side, without any RL library.
 
 Code that loops over games uses it: learners' batches, duplicate deals, self-play, measurements. An
-agent receives only views. The code that measures sees the states and the tally.
+agent receives only views. The calling code also sees the states and the tally.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ def ahead_of_others(points: Array) -> Doubles:
 
 
 class GameBatch:
-    """N games in arrays, each known by its number.
+    """N games in arrays, indexed by number.
 
     Args:
         rules: the rules of any game, or the name of a preset.
-        n: how many games.
+        n: the number of games.
         players: seats in a game; by default the fewest the rules allow.
         episode: the name of an episode of the family.
         seed: seeds the generators of all deals and cuts; game i deals the same for any n.
-        family: the engine to play them, if not the rules' own.
+        family: the engine that plays them; by default that of the rules.
 
     Attributes:
         family: the engine that plays them. record: the rules as its record.
         states: the full states, records [N] of the family's ``state``.
-        decks: int64[D, 52], all the decks given; a game's are those between its state's ``given``
-            and ``given_end``.
+        decks: int64[D, 52], all given decks; a game uses those from its state's ``given`` up to
+            ``given_end``.
         log: the points of the last game stepped; see `crib_env.engine.record`.
         sides: int64[players], the side of each seat; seats of one side score together.
         tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
-            game last began.
+            episode began.
         on_step: ``on_step(game, seat, log)``, called after each step of a game; None for none.
     """
 
@@ -103,13 +103,13 @@ class GameBatch:
             games: whole numbers [K], each once.
             dealer: the seat that deals first; None to cut for it.
             decks: int64[D, 52], for the first deals of each of these games.
-            scores: where each side starts, if not where the rules have it start.
+            scores: each side's starting score; by default that of the rules.
 
         Raises:
-            ValueError: games, a dealer, decks or scores that do not fit; nothing has changed then.
+            ValueError: invalid games, dealer, decks or scores; nothing has changed then.
         """
         options = {"dealer": dealer, "decks": decks, "scores": scores}
-        chosen = read_options(options, self.sides, self.rules.target)  # machine code checks none
+        chosen = read_options(options, self.sides, self.rules.target)  # compiled code does not check them
         if games is not None:
             games = whole_numbers("games", games, self.n)
         if decks is not None:
@@ -126,7 +126,7 @@ class GameBatch:
             self._set_scores(games, scores)
 
     def reset_each(self, options: Sequence[ResetOptions], games: Array | None = None) -> None:
-        """Begin an episode in each of ``games``, by default in all, by one of ``options`` each."""
+        """Begin an episode in each of ``games`` (by default all), with the options of each."""
         games = np.arange(self.n) if games is None else whole_numbers("games", games, self.n)
         starts, ends = self.states["given"], self.states["given_end"]
         starts[games] = ends[games]
@@ -157,9 +157,9 @@ class GameBatch:
         self.states[games] = begun
 
     def copies(self, games: npt.ArrayLike) -> GameBatch:
-        """Return a batch of copies of games as they stand, with a tally that begins at 0.
+        """Return a batch of copies of games in their present state, with a tally of 0.
 
-        This batch stays as it is. A copy deals as its game does; ``on_step`` is not called for it.
+        This batch does not change. A copy deals the same cards as its game; it has no ``on_step``.
 
         Args:
             games: whole numbers [K], which may repeat.
@@ -194,7 +194,7 @@ class GameBatch:
             records [K] of the family's ``view``.
 
         Raises:
-            ValueError: no such games, or not one seat of theirs for each.
+            ValueError: no such game or seat, or not one seat for each game.
         """
         games = whole_numbers("games", games, self.n)
         views = np.zeros(len(games), dtype=self.family.view)
@@ -239,12 +239,12 @@ class GameBatch:
         return self.family.why_illegal(view, int(action))
 
     def ask(self, agent: Agent, games: Array, rng: np.random.Generator) -> None:
-        """Let ``agent`` act for the seat to move in each game.
+        """Step each game with the action of ``agent`` for the seat to move.
 
         Raises:
             EpisodeOverError: a game has no running episode.
-            ValueError: it does not play by the rules of these games, or did not answer with one
-                whole number for each view.
+            TypeError: ``agent`` is no `Agent`.
+            ValueError: it does not play by these rules, or returned no integer for each view.
             IllegalActionError: one of its actions is illegal. Both name the agent.
         """
         if not len(games):
@@ -265,10 +265,10 @@ class GameBatch:
             raise IllegalActionError(f"{agent.name!r} failed: {why}")
 
     def play(self, agent: Agent, rng: np.random.Generator) -> Iterator[Array]:
-        """Let ``agent`` play every seat of every game to its end.
+        """Play every game to its end with ``agent`` in every seat.
 
         Yields:
-            after each round of decisions the games stepped, int64[K].
+            the games stepped in each round of decisions, int64[K].
         """
         games = self.running()
         while len(games):
@@ -277,12 +277,12 @@ class GameBatch:
             games = self.running(games)
 
     def returns(self) -> Array:
-        """Return float64[N, players], each episode's return of each seat; see `Game.returns`."""
+        """Return each seat's return in each game, float64[N, players]; see `Game.returns`."""
         return entries_of(self.family).returns(self.states, self.record)
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may run on: in a container fewer than there are."""
+    """Return how many cores this process may use, which can be fewer than the machine has."""
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):

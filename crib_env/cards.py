@@ -17,7 +17,7 @@ RANK_NAMES = ("ace", "two", "three", "four", "five", "six", "seven", "eight", "n
 SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 DECK_SIZE = 52
 JACK = 10  # its rank
-CRIB = 4  # cards of a crib
+CRIB = 4  # cards in a crib
 
 
 def rank(card: int) -> int:
@@ -78,7 +78,7 @@ def card_name(card: int) -> str:
 
 
 def refuse_twice(cards: Sequence[int]) -> None:
-    """Raise a ValueError if a card comes more than once."""
+    """Raise a ValueError if a card occurs more than once."""
     twice = sorted({card for card in cards if cards.count(card) > 1})
     if twice:
         raise ValueError(f"{format_cards(twice)} given more than once in {format_cards(cards)}")

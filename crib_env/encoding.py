@@ -24,15 +24,15 @@ def encode(
 
     Args:
         views: structured array [B] of views, as agents receive them; or one view.
-        features: as of the environments.
-        suits: as of the environments; see `canonical_views`.
+        features: as in the environments.
+        suits: as in the environments; see `canonical_views`.
 
     Returns:
         uint8[B, size], with features float32[B, size + features], and int8[B, actions]. The slices
         are those of `crib_env.observation_layout`.
 
     Raises:
-        ValueError: no views of a known game, or no such features or suits.
+        ValueError: not views of a known game, or invalid ``features`` or ``suits``.
     """
     if suits != "real":
         views = canonical_views(views, suits)
@@ -54,8 +54,8 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
     """Return views in canonical cards: views that differ only by suits become equal.
 
     While a seat discards, its suits are put in a fixed order; in the pegging suits do not matter,
-    and cards of one rank are numbered. A canonical card stands in the same place of ``hand`` as the
-    card it stands for.
+    and cards of one rank are numbered. A canonical card has the same index in ``hand`` as the card
+    that it replaces.
 
     Args:
         views: structured array [B] of views of a two-hand game; or one view.
@@ -63,10 +63,10 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
             two positions differ only if their ranks do.
 
     Returns:
-        the views, [B]; those given stay as they are.
+        new views, [B]; the given ones do not change.
 
     Raises:
-        ValueError: no views of a known game, or of a game whose suits count in full; no such suits.
+        ValueError: not views of a game with canonical suits, or invalid ``suits``.
     """
     check_choice("suits", suits, SUITS)
     copies = np.array(np.atleast_1d(views))
@@ -79,13 +79,13 @@ def canonical_views(views: Views | np.void, suits: str = "canonical") -> Views:
 
 
 class ObservationLayout(dict[str, slice]):
-    """The slices of an observation by name; printed, a table of them with their meanings.
+    """The slices of an observation by name; ``str`` gives a table with their meanings.
 
     Attributes:
         meanings: the meaning of each slice's entries, by its name.
         actions: the number of actions.
         rows: the number and the width of the rows of features, (0, 0) without features.
-        row: of one row, the slices by name.
+        row: the slices of one row, by name.
         places, first: see `crib_env.engine.family.Features`.
     """
 
@@ -114,7 +114,7 @@ class ObservationLayout(dict[str, slice]):
 
 
 def layout_of(family: Family, features: bool | None) -> ObservationLayout:
-    """Return the slices of the observations of a family."""
+    """Return the slices of a family's observations."""
     return ObservationLayout(family.layout_with(features), family.actions, family.features if features else None)
 
 
@@ -123,11 +123,11 @@ def observation_layout(name: str, features: bool | None = None) -> ObservationLa
 
     Args:
         name: the environment's module or id, ``"six_card_v0"`` or ``"crib_env/SixCard-v0"``.
-        features: as the environment was made with. Then numbers of the view follow the bits, and
-            ``rows``: the layout's ``row`` has the slices of one row.
+        features: as the environment was made with. If True, numbers of the view and ``rows`` follow
+            the bits; the layout's ``row`` has the slices of one row.
 
     Raises:
-        ValueError: no environment of that name, or no such features.
+        ValueError: no environment of that name, or invalid ``features``.
     """
     by_id = {gym_name: module for module, gym_name in ENVIRONMENTS.items()}
     bare = str(name).rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Exceptions that users meet, and the checks of arguments that everything shares."""
+"""Exceptions for users, and the checks of arguments that all modules share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b
 
 
 class IllegalActionError(ValueError):
-    """An action that the rules do not allow here; the game is as it was before it."""
+    """An action that the rules do not allow here; the game has not changed."""
 
 
 class EpisodeOverError(ResetNeeded):
@@ -23,15 +23,15 @@ class EpisodeOverError(ResetNeeded):
 
 
 class AgentError(ValueError):
-    """An agent has failed while it played: it raised a ValueError, or answered no actions."""
+    """An agent failed while it played: it raised a ValueError, or returned no valid actions."""
 
 
 class NoProbabilitiesError(ValueError):
-    """An agent draws its choices and does not say by which probabilities."""
+    """An agent draws its actions and does not give their probabilities."""
 
 
 class NoResultError(RuntimeError):
-    """A server or another need of an agent failed: no result, and no loss of a game."""
+    """A server or other resource of an agent failed: no result, and no game is lost."""
 
 
 def printable(text: str) -> str:
@@ -40,13 +40,13 @@ def printable(text: str) -> str:
 
 
 def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:
-    """Return the error of a name that is none of the choices, with the nearest of them."""
+    """Return the error for a name that is not among the choices, with the nearest of them."""
     chosen = f"choose from {', '.join(choices)}{nearest(name, choices)}"
     return ValueError(f"no {kind} is called {name!r}: {chosen}")
 
 
 def nearest(given: object, choices: Collection[str]) -> str:
-    """Return the end of an error: the choice with a similar spelling, or the same beginning."""
+    """Return the end of an error: a choice with a similar spelling or the same beginning."""
     near = get_close_matches(str(given), choices, n=1)
     near += [choice for choice in choices if given and choice.startswith(str(given))]
     return f"; did you mean {near[0]!r}?" if near else ""
@@ -67,7 +67,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 
 def whole_number(name: str, value: object, least: int, most: int | None = None) -> int:
-    """Return a whole number of any kind as an int, from ``least`` up or to ``most``."""
+    """Return a whole number of any kind as an int; check ``least`` <= value <= ``most``."""
     if not is_whole(value) or value < least or (most is not None and value > most):
         limit = "up" if most is None else f"to {most}"
         raise ValueError(f"{name} must be a whole number from {least} {limit}, got {value!r}")
@@ -76,7 +76,7 @@ def whole_number(name: str, value: object, least: int, most: int | None = None) 
 
 @contextmanager
 def comes_with(extra: str) -> Iterator[None]:
-    """Let the error of a module that is missing say by which extra it is installed."""
+    """Context: the error for a missing module names the extra that installs it."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_env.cards import format_cards
 
-# What points are pegged for; their places are the reason numbers of crib_env.engine.record.
+# Why points are pegged; the indices are the reason numbers of crib_env.engine.record.
 REASONS = (
     "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
     "line", "difference",
@@ -27,7 +27,7 @@ class Event:
         points: how many, after the cap at the target (C5).
         reason: one of `REASONS`.
         cards: the ids of the cards that made them, ascending; empty where none did.
-        name: what texts call partners who score together; empty where each seat is a side.
+        name: the name of partners in texts; empty where each seat is a side.
     """
 
     seat: int

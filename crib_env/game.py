@@ -60,7 +60,7 @@ class Game:
         players: seats; by default the fewest the rules allow.
         episode: the name of an episode of the family, such as ``"game"`` or ``"deal"``.
         seed: seeds the generator of all deals and cuts; None takes fresh entropy.
-        family: the engine to play it, if not the rules' own.
+        family: the engine that plays it; by default that of the rules.
 
     Attributes:
         rules: as given, like ``players``, ``episode`` and ``family``.
@@ -91,7 +91,7 @@ class Game:
         self.margins = np.zeros(self.players, dtype=np.int64)  # `gains` by seat, in units
         self.unit = self.family.units(self.record)  # units in a point
         self.decks: Array = NO_DECKS  # int64[D, 52], given to `reset`
-        self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
+        self._views = np.zeros(1, dtype=self.family.view)  # the view that `obs` encodes
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
         self._bind()
         self.seed(np.random.SeedSequence(check_seed(seed)))
@@ -141,7 +141,7 @@ class Game:
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
-            ValueError: a seed or an option that does not fit; nothing has changed then.
+            ValueError: an invalid seed or option; nothing has changed then.
         """
         seed = check_seed(seed)
         chosen = read_options(options, self.sides, self.rules.target)
@@ -170,7 +170,7 @@ class Game:
         observe = entries_of(self.family).observe.unchecked
         observe(self.states, self.record, self.seat, self._views, self.obs, self.mask)
 
-    # --- what there is to see -------------------------------------------------------------------
+    # --- the position and its observations ------------------------------------------------------
 
     @property
     def over(self) -> bool:
@@ -276,18 +276,18 @@ class Game:
         names: Sequence[str] | None = None,
         title: str | None = None,
     ) -> str:
-        """Return the game as an SVG that needs nothing else.
+        """Return the game as a self-contained SVG.
 
         Args:
-            seat: who sits below; by default the seat to move.
+            seat: the seat drawn below; by default the seat to move.
             knows: the cards shown: ``"seat"``, those that this seat may know; ``"seats"``, those
                 known to any seat; ``"all"``, for a spectator, also the starter before it is turned.
             theme: ``"light"``, ``"dark"`` or ``"auto"``, which follows the reader's system.
-            names: the players', by seat; by default ``player_0`` and so on.
+            names: the players' names, by seat; by default ``player_0`` and so on.
             title: the heading; by default the rules' name.
 
         Raises:
-            ValueError: no such seat, knowledge or theme, or not a name for each seat.
+            ValueError: an invalid seat, ``knows`` or theme, or not a name for each seat.
         """
         parts = self.drawing(seat, knows=knows, names=names, title=title)
         return document(parts, title or self.rules.name, theme)
@@ -300,7 +300,7 @@ class Game:
         names: Sequence[str] | None = None,
         title: str | None = None,
     ) -> list[str]:
-        """Return the parts of the drawing, as `crib_env.render.svg.document` puts them together.
+        """Return the parts of the drawing, which `crib_env.render.svg.document` puts together.
 
         Args:
             seat, knows, names, title: as for `svg`.
@@ -343,7 +343,7 @@ class Game:
             action = whole_action(action, self.family.actions)
         try:
             code = self.advance(action)
-        except OverflowError:  # a number that no 64 bits hold is no action either
+        except OverflowError:  # a number beyond 64 bits is illegal too
             code = ILLEGAL
         if code == ILLEGAL:
             raise IllegalActionError(self.family.why_illegal(self.view(self.seat), int(action)))
@@ -376,7 +376,7 @@ class Game:
         return copy.deepcopy(self)
 
     def snapshot(self) -> Snapshot:
-        """Return the position, its generator included, for `restore`; later play leaves it be."""
+        """Return the position, its generator included, for `restore`; play does not change it."""
         position = Position(self.states.copy(), self.rules, self.episode, self.players)
         return Snapshot(position, self.log.copy(), self.decks)
 
@@ -384,7 +384,7 @@ class Game:
         """Go back to a position taken by `snapshot`; `pop` takes back only later moves.
 
         Raises:
-            ValueError: of another game, by rules, episode or players; nothing has changed then.
+            ValueError: a snapshot of other rules, episode or players; nothing has changed then.
         """
         if not isinstance(snapshot, Snapshot):
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")

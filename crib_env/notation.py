@@ -5,7 +5,7 @@
 
 A line holds the board before the deal, the cards, and the moves since. The parser makes the moves
 on the engine: the seat to move, the count, the points and the pegs follow from them.
-docs/observations.md lists the fields, with examples. Points already paid as rewards are not part of
+docs/observations.md lists the fields, with examples. Points not yet paid as rewards are not part of
 a position: see `canonical`.
 """
 
@@ -32,7 +32,7 @@ State = npt.NDArray[np.void]
 
 LANE = np.zeros(1, dtype=np.int64)
 HEAD = ("rules", "episode", "deal", "dealer", "scores")
-BOARD = {"rear": "rear", "games": "match_score"}  # optional fields, one number a side, and the state's
+BOARD = {"rear": "rear", "games": "match_score"}  # optional fields, one number a side, and their names in the state
 
 
 class Position(NamedTuple):
@@ -68,7 +68,7 @@ def format_state(state: State, rules: Rules, episode: str, *, check: bool = True
         state: the engine's record, shape [1].
         rules: the rules it is played by.
         episode: the name of an episode.
-        check: read the text back and compare, which plays the deal over.
+        check: read the text back, which replays the deal, and compare.
 
     Raises:
         ValueError: a record that no game reaches, such as one without a deal; the message says
@@ -129,7 +129,7 @@ def parse_state(text: str) -> Position:
 
     deck = deck + [card for card in range(DECK_SIZE) if card not in deck]
     games = GameBatch(rules, 1, players=players, episode=episode, seed=0)
-    # `reset` would refuse a tie at the target or past it, after which Table Top goes on (T9).
+    # `reset` would refuse a tie at or past the target, after which Table Top continues (T9).
     games.reset_each([ResetOptions(np.array([deck], dtype=np.int64), dealer, scores)])
     state = games.states
     state["deals"] = number
@@ -146,9 +146,9 @@ def parse_state(text: str) -> Position:
 def canonical(state: State) -> State:
     """Return a copy with 0 in the fields that are no part of a position.
 
-    That is points not yet paid as rewards, how many given decks have been used, and what no rule
-    reads: the scores at the start of an episode after its first deal, and the pile's places beyond
-    its last card.
+    These are points not yet paid as rewards, the number of given decks used, and fields that no
+    rule reads: after an episode's first deal the scores at its start, and the pile beyond its last
+    card.
     """
     copy = state.copy()
     copy["given"] = copy["given_end"] = 0
@@ -161,7 +161,7 @@ def canonical(state: State) -> State:
 
 def _check_board(rules: Rules, episode: str, number: int, scores: Scores, before: dict[str, Scores]) -> None:
     """Raise a ValueError unless deal ``number`` of an episode can follow these numbers by side."""
-    tie = number > 1 and isinstance(rules, TableTopRules) and len(set(scores)) == 1  # goes on past the target (T9)
+    tie = number > 1 and isinstance(rules, TableTopRules) and len(set(scores)) == 1  # continues past the target (T9)
     if max(scores) >= rules.target and not tie:
         raise ValueError(f"no deal #{number} follows {format_scores(scores)} in a game to {rules.target}")
     rear = before.get("rear", scores)
@@ -227,7 +227,7 @@ def _read_rng(value: str) -> list[int]:
 
 
 def format_rules(rules: Rules) -> str:
-    """Return rules as a word: a preset's name, with what differs from it in brackets."""
+    """Return rules as a word: a preset's name, with the changed fields in brackets."""
     alike = [preset for preset in PRESETS.values() if type(preset) is type(rules)]
     if not alike:
         raise ValueError(f"the text needs a preset, and no preset is a {type(rules).__name__}")

@@ -29,7 +29,7 @@ class ResetOptions:
 
 
 def check_seed(seed: Any) -> int | None:
-    """Return a seed, a whole number of any kind, as Python has it; or None."""
+    """Return a seed, a whole number of any kind, as an int; or None."""
     if seed is None:
         return None
     if not is_whole(seed) or seed < 0:
@@ -38,7 +38,12 @@ def check_seed(seed: Any) -> int | None:
 
 
 def read_options(options: Mapping[str, Any] | None, sides: Collection[int], target: int) -> ResetOptions:
-    """Return the options of a reset, checked."""
+    """Return the options of a reset, checked.
+
+    Args:
+        options: any of ``decks``, a permutation of the 52 card ids for each of the first deals;
+            ``dealer``, the first dealer's seat; and ``scores``, by side, 0 to ``target - 1``.
+    """
     if options is None:
         return ResetOptions()
     if not isinstance(options, Mapping):  # OmegaConf's is no dict
@@ -65,7 +70,7 @@ def read_options(options: Mapping[str, Any] | None, sides: Collection[int], targ
 
 
 def is_list(given: object) -> TypeGuard[Sequence[Any]]:
-    """Return whether this is a list of any kind or an array of one or more dimensions, no text."""
+    """Return whether this is a sequence, but no text, or an array of one or more dimensions."""
     text = isinstance(given, (str, bytes))
     return (isinstance(given, Sequence) and not text) or (isinstance(given, np.ndarray) and given.ndim > 0)
 
@@ -96,7 +101,7 @@ def _shown(card: int) -> str:
 
 
 def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
-    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3)."""
+    """Set the starting scores of episodes just begun; heels already pegged are added (T3)."""
     heels = states["scores"] - states["start"]
     states["start"][:, : np.shape(scores)[-1]] = scores
     states["scores_before"] = states["start"]
@@ -106,6 +111,6 @@ def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
 
 
 def forget_for_last(log: npt.NDArray[np.int64]) -> None:
-    """Take the points for last off the log of an episode just begun, for given scores (F1)."""
+    """Remove the points for last from the log of an episode that begins at given scores (F1)."""
     if log[0] and log[3] == FOR_LAST:
         log[0] -= 1

@@ -1,7 +1,7 @@
-"""What plays: agents, how one is found, and how one function becomes a compiled agent.
+"""Agents: their protocol, how one is found, and how one function becomes a compiled agent.
 
-Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own. A
-reader of agents' files is found by the ending of the file's name, and one of models by the class.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
+Readers of agents' files are found by the ending of the file's name, those of models by the class.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 GROUP, FILES, MODELS = "crib_env.agents", "crib_env.agent_files", "crib_env.agent_models"
 PREFIXES = "crib_env.agent_prefixes"
-DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
+DISTRIBUTION = "crib-env"  # no other package can take over its names
 
 Views = npt.NDArray[np.void]
 Actions = npt.NDArray[np.int64]
@@ -49,7 +49,7 @@ class Agent(Protocol):
     ``honours`` is taken to honour every field; see `crib_env.supported_rules`.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
     """
 
     name: str
@@ -59,9 +59,9 @@ class Agent(Protocol):
 
         Args:
             views: structured array [B] of the view record of one family of games, such as
-                `crib_env.engine.two_hand.VIEW`; every one is of a seat to move. The agents
-                here, with `one_or_many`, answer one view too, by one action.
-            rng: the source of any chance in the choice.
+                `crib_env.engine.two_hand.VIEW`; each is of a seat to move. The agents here,
+                with `one_or_many`, also take a single view and return one action.
+            rng: the generator for random choices.
 
         Returns:
             int64[B], an action for each view.
@@ -70,10 +70,10 @@ class Agent(Protocol):
 
 @runtime_checkable
 class MixedPolicy(Agent, Protocol):
-    """An agent that plays a mixed policy: it draws its choices and says by which probabilities."""
+    """An agent with a stochastic policy: it draws its actions and gives their probabilities."""
 
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
-        """Return how likely it is to take each action.
+        """Return the probability of each action.
 
         Args:
             views: structured array [B] of views, each of a seat to move.
@@ -96,7 +96,7 @@ def one_or_many(method: F) -> F:
     @wraps(method)
     def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
-            if not views.flags.writeable:  # Ray's, say: machine code takes no others
+            if not views.flags.writeable:  # such as Ray's: machine code needs writable ones
                 views = kernel_array(views)
             if getattr(agent, "honours", None) is not None:
                 from crib_env.supported_rules import refuse_views
@@ -118,7 +118,7 @@ def one_or_many(method: F) -> F:
 def check_actions(answer: object, n: int) -> Actions:
     """Return an agent's actions for ``n`` views, as the int64[n] that kernels take."""
     actions = np.asarray(answer)
-    if n == 0 and actions.shape == (0,):  # an empty list is one of floats
+    if n == 0 and actions.shape == (0,):  # NumPy makes an empty list float64
         return np.zeros(0, dtype=np.int64)
     if actions.shape != (n,) or actions.dtype.kind not in "iu":
         raise ValueError(
@@ -128,7 +128,7 @@ def check_actions(answer: object, n: int) -> Actions:
 
 
 def whole_action(action: object, actions: int) -> int:
-    """Return an action given as any kind of whole number: also an array or a tensor of one."""
+    """Return an action given as any kind of whole number, also an array or a tensor of one."""
     given: Any = action
     if isinstance(action, np.ndarray) and action.size == 1:
         given = action.item()
@@ -153,7 +153,7 @@ def check_takes(function: Callable[..., Any], arguments: str, called: str) -> No
 
 
 def check_rng(rng: object) -> np.random.Generator:
-    """Return a generator given as the source of chance."""
+    """Return ``rng`` if it is a NumPy generator, else raise a TypeError."""
     if isinstance(rng, np.random.Generator):
         return rng
     seed = rng if isinstance(rng, int) else 1
@@ -164,15 +164,15 @@ def check_rng(rng: object) -> np.random.Generator:
 
 
 def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
-    """Draw a legal action for each mask, each as likely.
+    """Draw a legal action for each mask, uniformly.
 
     Args:
         masks: int8 or bool: a mask [actions], or [N, actions], ``info["action_mask"]`` of a vector
             environment.
-        rng: the source of chance.
+        rng: a NumPy generator.
 
     Returns:
-        of one mask an int; of N int64[N].
+        an int for one mask, int64[N] for N.
 
     Raises:
         ValueError: an array of another shape or kind, or a mask without a legal action.
@@ -200,14 +200,14 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
 
 # --- pairs of cards to discard: an agent chooses both, the game takes one at a time ---------------
 
-MOST_STORED = 10_000  # of games that were broken off
+MOST_STORED = 10_000  # more are of games that were broken off
 
 
 class SecondDiscards:
-    """The second card of each pair that was chosen, until its decision comes.
+    """The second card of each chosen pair, until its decision is due.
 
-    A view does not name its game, so the lookup uses what its seat knows. If two games are equal in
-    that, their pairs may change places.
+    A view does not name its game, so the key is the knowledge of its seat. Two games with the same
+    key may swap their pairs.
     """
 
     def __init__(self) -> None:
@@ -233,7 +233,7 @@ class SecondDiscards:
 
 
 def _decision(view: Any, *gone: int) -> Hashable:
-    """Return what tells the decision after the cards ``gone`` are discarded from all others."""
+    """Return a key of the decision that follows once the cards ``gone`` are discarded."""
     discarded = {*view["discarded"][: view["discarded_n"]].tolist(), *gone}
     return (
         frozenset({*view["hand"][: view["hand_n"]].tolist(), *discarded}),
@@ -255,7 +255,7 @@ def compile_policy(act: Act, family: Family, seconds: int = 3) -> Entry:
     Args:
         act: ``act(view, rng, table, weights) -> action``: the view record of the seat to move, its
             generator (int64[4]; draw with `crib_env.engine.rng.below`), the points of rank
-            multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
+            multisets (`crib_env.engine.show.show_table`), and the agent's weights, float64[K].
         family: the games it plays.
         seconds: about how long it compiles, in CPU seconds, for a message; 0 for none.
 
@@ -277,18 +277,18 @@ def _compile_policy(act: Act, family: str, seconds: int) -> Entry:
 
 
 class CompiledAgent:
-    """An agent whose choice is a function that is compiled, so that it plays inside the batch.
+    """An agent that acts by one compiled function, so that it plays inside the batch.
 
     A subclass names itself and its functions as class attributes, so that an instance holds nothing
     but its weights: it pickles, and it costs nothing to copy.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
         acts: its function for each family of games that it plays, by the family's name.
         honours: the fields of the rules that may have any value; None for all.
-        draws: whether its choice uses chance; if not, `act` leaves the generator alone.
+        draws: whether it draws its actions; if not, `act` does not use the generator.
         compile_seconds: about how long a function compiles, in CPU seconds; 0 if less than two.
-        weights: float64[K], what its functions read.
+        weights: float64[K], read by its functions.
     """
 
     name: str
@@ -319,7 +319,7 @@ class CompiledAgent:
 
         family = check_family(self.name, views, self.acts)
         compiled = compile_policy(self.acts[family.name], family, self.compile_seconds)
-        weights = self.kernel_weights()  # it must live as long as its address is used
+        weights = self.kernel_weights()  # they must live as long as their address is used
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = np.zeros(shape, dtype=np.int64)
@@ -332,14 +332,14 @@ class CompiledAgent:
     def compiled_for(self, family: Family) -> Entry | None:
         """Return the agent's function, compiled for a family; None if it acts in Python.
 
-        A subclass that overrides `act` plays by that, and not by our function.
+        A subclass that overrides `act` acts in Python.
         """
         if type(self).act is not CompiledAgent.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family, self.compile_seconds)
 
     def kernel_weights(self) -> npt.NDArray[np.float64]:
-        """Return the weights as machine code reads them; themselves if they can be."""
+        """Return the weights, float64[K], for machine code; copied only if needed."""
         weights: npt.NDArray[np.float64] = kernel_array(np.asarray(self.weights, dtype=np.float64))
         if weights.ndim != 1:
             raise ValueError(f"the weights of {self.name!r} must have shape [K], got {weights.shape}")
@@ -366,10 +366,10 @@ def blame(who: str, error: BaseException) -> NoReturn:
 
 @one_or_many
 def action_probabilities(agent: Agent, views: Views, actions: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
-    """Return how likely an agent is to take each action, float64[B, actions].
+    """Return an agent's probability of each action, float64[B, actions].
 
-    One that is no `MixedPolicy` acts, with ``rng``, and its action has probability 1. One that
-    draws its choices and does not say by which probabilities is refused.
+    An agent that is no `MixedPolicy` acts, with ``rng``, and its action has probability 1. One that
+    draws its actions and is no `MixedPolicy` raises a `NoProbabilitiesError`.
     """
     if not len(views):
         return np.zeros((0, actions))
@@ -391,7 +391,7 @@ Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 
 class FunctionAgent:
-    """An agent of a plain function of one view and a generator."""
+    """An agent made from a function of one view and a generator."""
 
     def __init__(self, choose: Callable[[Any, np.random.Generator], int]) -> None:
         check_takes(choose, "view, rng", "an opponent that is a function")
@@ -405,7 +405,7 @@ class FunctionAgent:
 
 
 def installed(group: str) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group, read once: all packages' files take 10 ms and more."""
+    """Return the entry points of a group, read once: reading all packages takes 10 ms or more."""
     return _read(group, tuple(sys.path))
 
 
@@ -473,17 +473,16 @@ def _installed(name: str) -> Agent:
 
 
 def find_agent(opponent: Opponent) -> Agent:
-    """Return an agent given by name, as an `Agent`, or as something that one is made of.
+    """Return the agent of a name, a model or a function; an `Agent` is returned itself.
 
-    A name is that of an installed agent, the path of a file that one is read from, ``"text:MODEL"``
-    of a language model, or ``"package.module:Name"`` of an agent, or of a class whose constructor
-    takes no arguments. An agent is made of a network, of a trained model, and of
-    a function of a view and a generator.
+    A name is that of an installed agent, the path of an agent's file, ``"text:MODEL"`` for a
+    language model, or ``"package.module:Name"`` for an agent or a class whose constructor takes no
+    arguments. Networks, trained models, and functions of a view and a generator become agents.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
-        TypeError: something that is no agent, or takes other arguments than an agent.
+        TypeError: an object that is no agent, or whose function takes other arguments.
     """
     if isinstance(opponent, str):
         if (agent := _made_of(opponent)) is not None:

@@ -98,7 +98,7 @@ def _register(name: str, module: str, gym_name: str) -> None:
     register(f"{package}/{gym_name}", f"{module}:gym_env", vector_entry_point=f"{module}:vector_env")
     text = {"environment": name}
     register(f"{package}/{text_name(gym_name)}", "crib_env.envs.text:text_env", kwargs=text)
-    if hasattr(pettingzoo, "register"):  # there is none before PettingZoo 1.27
+    if hasattr(pettingzoo, "register"):  # from PettingZoo 1.27 on
         pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")
         in_words = f"{package}/{text_name(name)}"
         pettingzoo.register("aec", in_words, "crib_env.envs.text:text_aec", kwargs=text)

@@ -29,7 +29,7 @@ class Rules:
     """The rules that every game has; a game's rules are of a subclass, checked when made.
 
     Attributes:
-        family: the family of games they belong to, of the class.
+        family: the family of games they belong to, a class attribute.
         name: the name of the rules in texts and files.
         target: points that win a game, 1 to 209 (H9, F7, T9, T13).
         flush_size: fewest cards of one suit that score in a hand, or in a Table Top line (H8, F6,
@@ -41,7 +41,7 @@ class Rules:
     """
 
     family: ClassVar[str]
-    # No decision depends on these; and on those of a match none in a single game or deal.
+    # Fields on which no decision depends, and fields on which one depends in a match only.
     never_decisive: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
     match_only: ClassVar[frozenset[str]] = frozenset()
 
@@ -101,9 +101,9 @@ class Rules:
         return None
 
     def skunks(self, margin: Any) -> Any:
-        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
+        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; also of arrays.
 
-        Games that know no skunks are won plainly by any margin.
+        Rules without skunks return 0 for any margin.
         """
         return margin * 0
 
@@ -112,8 +112,8 @@ class Rules:
         """Return the rules called ``name``, with ``changes`` to single fields.
 
         Args:
-            name: a key of `PRESETS`, such as ``"hoyle"`` or ``"four_hand"``; with changes of its
-                own if need be, ``"hoyle[target=91,for_last=3]"``.
+            name: a key of `PRESETS`, such as ``"hoyle"`` or ``"four_hand"``; it may hold changes
+                itself, ``"hoyle[target=91,for_last=3]"``.
 
         Raises:
             ValueError: no such preset, no such field, or a combination that is not possible.
@@ -162,7 +162,7 @@ class HandRules(Rules):
 
     @property
     def players(self) -> int:
-        """How many play."""
+        """The number of players."""
         raise NotImplementedError
 
     @property
@@ -172,7 +172,7 @@ class HandRules(Rules):
 
     @property
     def match_target(self) -> int:
-        """What wins a match; 0: there is none."""
+        """The games or game points that win a match; 0: there is none."""
         raise NotImplementedError
 
     @property
@@ -190,7 +190,7 @@ class TwoHandRules(HandRules):
         single_count: play ends for good at 31 or when neither can play, and the last card's point
             is pegged then (F4, F5); otherwise counts follow each other and a go is pegged at once
             (H5, H7).
-        for_last: what pone pegs before the first deal of a game (F1).
+        for_last: the points that pone pegs before the first deal of a game (F1).
         match_target: game points that win a match, 1 to 7 (H11); 0: the game has no match, as with
             five cards (F7).
         skunk_margin: a game won by more than this counts ``skunk_points``.
@@ -310,7 +310,7 @@ class TableTopRules(Rules):
 
     Attributes:
         adjacency: a placed card must touch another (T5; not in Ship's variation, T11).
-        score_difference: only the side with more points scores, and the difference (T13).
+        score_difference: only the side with more points scores, and only the difference (T13).
         partners_confer: partners know each other's current card and crib cards (T7).
     """
 
@@ -353,7 +353,7 @@ PRESETS: dict[str, Rules] = {
 
 
 def as_rules(rules: str | Rules) -> Rules:
-    """Return `Rules` given as such or by name, of any family; see `find_rules` for those of one."""
+    """Return `Rules` given as such or by name, of any family; `find_rules` checks the family."""
     if isinstance(rules, str):
         return Rules.preset(rules)
     if not isinstance(rules, Rules):

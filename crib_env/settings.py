@@ -70,14 +70,14 @@ else:
 
 
 A_DAY = 24 * 60 * 60.0
-MANY = 10**9  # games, deals, positions: more are a slip of the finger
+MANY = 10**9  # games, deals, positions: more must be a typing error
 LARGEST = 2**63 - 1
 # A whole number as people write it: 1e6.
 WHOLE = re.compile(r"\d+(?:\.\d+)?[eE]\+?\d{1,2}")
 
 
 class SettingError(ValueError):
-    """A setting with an impossible value: its name, and the error to follow the name."""
+    """The error of a setting with an invalid value: its name, and the words after the name."""
 
     def __init__(self, name: str, says: str) -> None:
         super().__init__(f"{name}{says}".strip())
@@ -85,7 +85,7 @@ class SettingError(ValueError):
 
 
 def setting_error(kind: type[Any], error: ValidationError, name: str = "") -> SettingError:
-    """Return in one line what pydantic found wrong with a dataclass, or with one field of it."""
+    """Return pydantic's first error about a dataclass, or about one field of it, in one line."""
     found = error.errors()[0]
     place = (name, *found["loc"]) if name else found["loc"]
     name = str(place[0]) if place else ""
@@ -147,7 +147,7 @@ def read_whole(_: type[int], tokens: Sequence[Token]) -> int | None:
 def read_path(_: type[Path], tokens: Sequence[Token]) -> Path | None:
     """Return the path that a word of the command line gives, or None."""
     word = tokens[0].value
-    if not word:  # a variable of the shell that is not set; a Path of it is the current folder
+    if not word:  # a shell variable that is not set; Path("") would be the current folder
         raise ValueError("no path")
     return None if word == "None" else Path(word)
 
@@ -210,7 +210,7 @@ def check_exists(path: Path) -> None:
 def _check_access(path: Path) -> None:
     if not os.access(path, os.W_OK):
         raise PermissionError(f"no permission to write to {path}")
-    if path.is_dir():  # root, and some file systems, have the permission and yet cannot
+    if path.is_dir():  # root, and some file systems, report permission but cannot write
         try:
             TemporaryFile(dir=path).close()
         except OSError as error:
@@ -218,7 +218,7 @@ def _check_access(path: Path) -> None:
 
 
 def _passes(check: Callable[[Path], None]) -> AfterValidator:
-    """Return a check of a path as pydantic runs it, where only a ValueError is a wrong value."""
+    """Return a check of a path for pydantic: an OSError becomes a ValueError."""
 
     def checked(path: Path) -> Path:
         try:
@@ -232,8 +232,8 @@ def _passes(check: Callable[[Path], None]) -> AfterValidator:
 
 Whole = Annotated[int, Parameter(converter=read_whole)]
 Seed = Annotated[Whole, Field(ge=0, le=LARGEST)]
-Count = Annotated[Whole, Field(ge=1, le=MANY)]  # of what there must be one
-Several = Annotated[Whole, Field(ge=2, le=MANY)]  # of figures with an interval
+Count = Annotated[Whole, Field(ge=1, le=MANY)]  # at least one
+Several = Annotated[Whole, Field(ge=2, le=MANY)]  # at least two, for an interval
 CountOrNone = Annotated[Whole, Field(ge=0, le=MANY)]
 Pairs = Annotated[CountOrNone, AfterValidator(not_one)]
 MoveSeconds = Annotated[float, Field(gt=0, le=A_DAY)]  # the longest a decision may take
@@ -242,7 +242,7 @@ Workers = Annotated[Whole, Field(ge=1, le=4096)]
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Portion = Annotated[float, Field(gt=0, le=1)]  # more than none of it
+Portion = Annotated[float, Field(gt=0, le=1)]  # above 0
 Players = Annotated[Whole, Field(ge=2, le=4)]  # the game says which of them it has
 Seat = Annotated[Whole, Field(ge=0, le=3)]  # of four; the game says how many it has
 AnyPath = Annotated[Path, Field(strict=False), Parameter(converter=read_path)]  # or text

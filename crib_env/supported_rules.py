@@ -2,7 +2,7 @@
 
 An agent honours a field of the rules if it plays correctly for any value: it reads the field, or
 none of its choices depends on it. All other fields must have the values of rules that it knows.
-`ByIdentity` notes which agents have been checked.
+`ByIdentity` stores which agents have been checked.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from crib_env.rules import PRESETS, Rules, games_of
 
 V = TypeVar("V")
 
-WORD = np.dtype(np.int64).itemsize  # of which all records are made
+WORD = np.dtype(np.int64).itemsize  # bytes of each number in a record
 ANY_RULES = "'random' plays by any rules"
 
 
 class ByIdentity(Generic[V]):
-    """A value for each of some objects, while the object lives; equal objects have their own.
+    """Values by object, as long as the object lives; equal objects have separate values.
 
     Objects that take no weak reference are not remembered. Copies and pickles are empty.
     """
@@ -100,7 +100,7 @@ def refuse_views(agent: Any, views: Any) -> None:
 
 
 class Shown(NamedTuple):
-    """The fields of the rules in the views of a family, and which of a view's numbers they are."""
+    """The fields of the rules in a family's views, and their columns among a view's numbers."""
 
     family: str
     names: tuple[str, ...]
@@ -113,7 +113,7 @@ _passed: ByIdentity[Ints] = ByIdentity()
 
 @cache
 def shown_fields(family: Family) -> Shown:
-    """Return what the views of a family show of the rules."""
+    """Return the fields of the rules that a family's views hold."""
     preset = next(rules for rules in PRESETS.values() if rules.family == family.name)
     places = {name: place[1] for name, place in (family.view.fields or {}).items()}
     names = [field.name for field in fields(preset) if field.name in places]
@@ -140,7 +140,7 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
         return
     where, plays = games_of(family), [rules.name for rules in everywhere]
     if known:
-        fewest = min(apart, key=len)  # views have a bool as a number
+        fewest = min(apart, key=len)  # views store a bool as a number
         found = {name: type(value)(found[name]) for name, value in fewest.items()}
         where = "where " + " and ".join(f"{name} is {value}" for name, value in found.items())
         plays = [

@@ -2,7 +2,7 @@
 
     crib tournament examples.plain_player:KeepsFives rule_based random --pairs 500
 
-It needs nothing but the two questions of `PlainAgent`, and ``self.deal`` for what else it may know:
+It implements the two methods of `PlainAgent`, and reads other facts of the deal from ``self.deal``:
 no arrays, no compiled code.
 """
 
@@ -14,7 +14,7 @@ RANKS = "A23456789TJQK"
 
 
 def pip(card: str) -> int:
-    """Return the count of a card in the play."""
+    """Return how much a card adds to the count."""
     return min(RANKS.index(card[0]) + 1, 10)
 
 

@@ -1,4 +1,4 @@
-"""A mixed policy in a table, for `crib exploit tabular_policy:Tabular --suits ranks`."""
+"""A stochastic policy in a table, for `crib exploit tabular_policy:Tabular --suits ranks`."""
 
 import numpy as np
 

@@ -4,9 +4,9 @@
     python training_loop.py
     python training_loop.py --steps 2000000 --opponent expert --wandb
 
-Everything is here to be read and changed, from top to bottom. `tensorboard --logdir runs` shows
-the curves. The weights are saved at every evaluation, as `net.pt`. At the end `policy.onnx` is an
-agent wherever one is named: `crib rate policy.onnx`.
+Read it from top to bottom, and change it. `tensorboard --logdir runs` shows the curves. The weights
+are saved at every evaluation, as `net.pt`. At the end it writes `policy.onnx`, which every command
+takes as an agent: `crib rate policy.onnx`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
         writer.add_scalar("train/value_loss", value_loss.item(), steps)
         if update % settings.eval_every and update < updates:
             continue
-        torch.save(net.state_dict(), settings.out / "net.pt")  # before anything can go wrong
+        torch.save(net.state_dict(), settings.out / "net.pt")  # before an evaluation can fail
         learned = agent("loop", False)
         margin = evaluate(
             module.maker, envs.rules, learned, opponent, settings.eval_pairs, seed=settings.seed, games=False

@@ -5,9 +5,8 @@
 The command plays duplicate games and single deals for pairs of agents. It corrects them by the
 starter's term alone, then with the reference's term, then with the discard's term as well. It
 prints the plain and the adjusted means, and their difference in standard errors. It also prints how
-many times fewer pairs give the same interval, compared with duplicates alone and, for games with
-their own deals, with the plain result. For another reference, such as ``random``, it measures deals
-of that reference first.
+many times fewer pairs give the same interval: for duplicate pairs, and for games that do not share
+their deals. For another reference, such as ``random``, it measures deals of that reference first.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Reduction:
 
 
 def spread(values: Doubles, first_dealt: Bools) -> float:
-    """Return the variance of a pair of games that share no cards, one of each first dealer.
+    """Return the variance of the mean of two games that share no deals, one of each first dealer.
 
     Shapes: values float64[pairs, 2]; first_dealt bool[pairs, 2].
     """
@@ -68,7 +67,7 @@ def reduction(plain: Doubles, luck: Doubles, first_dealt: Bools) -> Reduction:
 
 
 def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Doubles, Doubles]:
-    """Return games won or points more, float64[pairs, 2], and corrections, [pairs, 2, terms]."""
+    """Return wins or point margins, float64[pairs, 2], and corrections, [pairs, 2, terms]."""
     assert pairs.won_correction is not None
     assert pairs.points_correction is not None
     if episode == "game":
@@ -78,7 +77,7 @@ def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Doubles, Doubles]:
 
 
 def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> Reference:
-    """Return a reference by the name of a compiled agent; `rule_based` is the usual one."""
+    """Return the reference of a compiled agent; measure its deals if it is not `rule_based`."""
     usual, agent = usual_reference(rules), find_agent(name)
     assert usual is not None
     if agent.name == usual.agent.name:

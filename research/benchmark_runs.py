@@ -35,7 +35,7 @@ LEDGER = NUMBERS / "benchmark.jsonl"
 PROTOCOL: dict[str, Any] = tomllib.loads((NUMBERS / "benchmark.toml").read_text())
 SEARCH, FINAL, SECONDS = PROTOCOL["search"], PROTOCOL["final"], PROTOCOL["seconds"]
 STAGES = ("search", "final", "seconds")  # of runs
-# by the stage of a row
+# the table of the protocol with the hands of a row's stage
 HANDS_OF = {"search": "search", "final": "final", "seconds": "final", "level": "final"}
 NEAR = 1.3  # final runs of 1 / 1.3 to 1.3 times a budget stand for it
 CODE = ("crib_env", "agents", "training", "research")  # the code of a run
@@ -86,12 +86,12 @@ class Job:
     number: int  # of the settings
     seed: int
     decisions: int
-    searched: int = 0  # how many settings the choice of these saw
-    budget: int = 0  # CPU seconds that the decisions were chosen for, if they were
+    searched: int = 0  # how many settings these were chosen from
+    budget: int = 0  # CPU seconds that ``decisions`` aims at; 0 for none
 
     @property
     def about(self) -> Row:
-        """The part of its row that says which run it is."""
+        """The part of its row that identifies the run."""
         line = self.line
         return {
             "stage": self.stage,
@@ -108,12 +108,12 @@ class Job:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells its row from others."""
+        """The key of its row in the ledger."""
         return key_of(self.about)
 
 
 def digest(settings: Mapping[str, Any]) -> str:
-    """Return a name for settings."""
+    """Return a short digest of settings."""
     return f"{zlib.crc32(json.dumps(settings, sort_keys=True).encode()):08x}"
 
 
@@ -180,10 +180,10 @@ def chosen(rows: list[Row], line: Line) -> tuple[int, int]:
 def jobs(
     rows: list[Row], of: list[Line], search: int, search_decisions: int, seeds: int, decisions: int
 ) -> Iterator[Job]:
-    """Yield every run, line by line: its search, its final runs, those by CPU seconds.
+    """Yield every run: each line's search and final runs, then all runs for CPU seconds.
 
-    The choice of settings is made when a final run is due, by the rows there are then. Runs shorter
-    than the protocol's have none by CPU seconds.
+    Settings are chosen when a final run is due, from the rows at that time. If ``decisions`` is
+    less than the protocol's, there are no runs for CPU seconds.
     """
     for line in of:
         for number in range(search):
@@ -197,7 +197,7 @@ def jobs(
 
 
 def first_final(rows: list[Row], line: Line) -> Row | None:
-    """Return a line's whole final run with the first seed and the settings chosen now."""
+    """Return a line's full-length final run with the first seed and the settings chosen now."""
     number, _ = chosen(rows, line)
     for row in rows_of(rows, "final", line):
         whole = row["decisions"] >= FINAL["decisions"]
@@ -219,12 +219,12 @@ def timed(rows: list[Row], line: Line, budget: int) -> list[Row]:
 
 
 def by_seconds(rows: list[Row], line: Line, budget: int, seeds: int) -> Iterator[Job]:
-    """Yield the runs of a line as long as CPU seconds, once a whole final run says its rate."""
+    """Yield a line's runs for a budget of CPU seconds, once `first_final` gives its rate."""
     number, tried = chosen(rows, line)
     first = first_final(rows, line)
     if first is None:
         return
-    if timed(rows, line, budget) or not is_near(first["cpu_seconds"], budget):  # runs once begun are completed
+    if timed(rows, line, budget) or not is_near(first["cpu_seconds"], budget):  # complete begun runs
         decisions = int(float(f"{first['decisions'] * budget / first['cpu_seconds']:.2g}"))
         for seed in range(FINAL["first_seed"], FINAL["first_seed"] + seeds):
             yield Job(line, "seconds", number, seed, decisions, tried, budget)
@@ -243,7 +243,7 @@ def exploited(agent: Any, about: Mapping[str, int], hands: str = "hands") -> Exp
 
 
 class Marks(Curve):
-    """The exploitability of a final run on its way, each time on the same few hands."""
+    """The exploitability of a final run as it learns, always on the same few hands."""
 
     def __init__(self, marks: list[int]) -> None:
         self.marks = marks
@@ -279,7 +279,7 @@ def train(job: Job, folder: Path) -> Row:
     """Make or resume a run; return its CPU seconds, and the curve of a final run."""
     module = import_module(METHODS[job.line.method])
     given = job.line.settings(job.number)
-    if "features" in given:  # those that runs of earlier versions read had two levels
+    if "features" in given:  # the protocol names features as earlier versions did
         given["features"] = given["features"] != "none"
     made = module.Settings(
         env=PROTOCOL["env"],

@@ -4,9 +4,9 @@
 
 The network plays deals of self-play, and `expert` prices every card of each decision: the points
 that both seats make from then on. The networks for discarding stay as they are. After each round
-the network is fitted to decisions drawn from all rounds so far, twice as many as a round has; at
-the end, at a falling learning rate, to several times as many as there are. The loss is the squared
-error of the differences between a decision's cards, plus a twentieth of that of the points.
+the network is fitted to twice a round's number of decisions, drawn from all rounds so far; at the
+end to several times all decisions, at a falling learning rate. The loss is the squared error of the
+differences between a decision's cards, plus a twentieth of that of the points.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ TEMPERATURE, EPSILON = 0.1, 0.05  # of the cards played
 
 
 def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: bool = False) -> Views:
-    """Return the views with a choice of the pegging of some deals."""
+    """Play deals and return the views of their pegging that have a choice."""
     student = MonteCarloAgent([weights])
     games = GameBatch(weights.rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
     games.reset()
@@ -49,10 +49,10 @@ def play(weights: Weights, deals: int, rng: np.random.Generator, hide_discards: 
 
 
 def priced(views: Views) -> tuple[Array, Array, Array]:
-    """Return inputs, both seats' points to follow, and the decision, of every card that is legal.
+    """Return the inputs, both seats' points to follow and the decision of every legal card.
 
-    What `learned` counts as sure when a card is played, a last card's point among it, does not
-    follow; `expert` pegs that point after the card.
+    The points to follow exclude those that `learned` counts as sure when a card is played, such as
+    the point for last, which `expert` pegs after the card.
 
     Shapes: float16[N, inputs], float32[N, 2], int64[N].
     """
@@ -108,7 +108,7 @@ class Student:
 
 
 def net_of(weights: Weights) -> nn.Module:
-    """Return the pegging network of weights, to be trained on."""
+    """Return the pegging network of weights as a module to train further."""
     layers = weights.nets["pegging"]
     net = mlp(layers[0][0].shape[1], *(len(bias) for _, bias in layers))
     arrays = [array for layer in layers for array in layer]

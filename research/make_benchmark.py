@@ -78,7 +78,7 @@ def interval(values: list[float]) -> float:
 
 
 def best_group(rows: list[runs.Row], line: runs.Line, decisions: int) -> list[runs.Row]:
-    """Return a line's final runs of a length, of the settings chosen now or else last."""
+    """Return a line's final runs of a length, with the settings chosen now, or else last."""
     mine = [row for row in runs.rows_of(rows, "final", line) if row["decisions"] == decisions]
     choice, _ = runs.chosen(rows, line)
     best = max(mine, key=lambda row: (row["settings_number"] == choice, row["searched"]), default=None)
@@ -116,7 +116,7 @@ def mark(exact: bool) -> str:
 
 
 def whole(found: Mapping[str, Any]) -> str:
-    """Return a line's mean with the combined interval: of its seeds and its hands, in squares."""
+    """Return a line's mean with its interval: the root of the seeds' and the hands' squares."""
     half = np.hypot(interval(found["of_seeds"]), found["of_hands"])
     return f"{mark(found['exact'])}**{found['mean']:.3f}**" + ("" if np.isnan(half) else f" ± {half:.3f}")
 
@@ -198,13 +198,13 @@ def levels_table(rows: list[runs.Row]) -> str:
 def curve_of(rows: list[runs.Row]) -> Array:
     """Return decisions, CPU seconds, mean, least and most NashConv / 2 of a line, [M, 5].
 
-    A point counts where every run has it. All are of the same hands, the first of a final figure's.
+    A point needs a value of every run. All use the same hands, the first of a final figure's.
     """
     points: dict[int, list[tuple[float, float]]] = {}
     for row in rows:
         for point in row.get("curve", []):
             if point["decisions"] < row["decisions"]:
-                mark = int(float(f"{point['decisions']:.1g}"))  # a run passes it in a batch
+                mark = int(float(f"{point['decisions']:.1g}"))  # a run passes the mark within a batch
                 points.setdefault(mark, []).append((point["cpu_seconds"], point["mean"]))
         last = row["cpu_seconds"], float(np.mean(row["by_hand"][: runs.FINAL["mark_hands"]]))
         points.setdefault(row["decisions"], []).append(last)
@@ -298,7 +298,7 @@ def budget_cells(mine: list[runs.Row]) -> list[str]:
 
 
 def submissions() -> str:
-    """Return the table of the policies from elsewhere, best first."""
+    """Return the table of submitted policies, best first."""
     known = [json.loads(file.read_text("utf-8")) for file in SUBMISSIONS.glob("*.json")]
     known.sort(key=lambda one: float(one["gain"]["both"]["all"]["mean"]))
     shown = []
@@ -311,7 +311,7 @@ def submissions() -> str:
 
 
 def payoffs() -> dict[str, float]:
-    """Return mean, deviation and range of pone's points less the dealer's, by `equilibrium`."""
+    """Return mean, deviation and range of pone's lead in points per deal, by `equilibrium`."""
     games = GameBatch(PRESETS["five_card"], DEALS, episode="deal", seed=1)
     games.reset(dealer=0)
     agent, rng = load_agent("equilibrium"), np.random.default_rng(1)
@@ -346,7 +346,7 @@ def hours_left(rows: list[runs.Row]) -> float:
         left = [job for job in jobs if job.key not in made]
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
         seconds += measuring * len(final["marks"]) * sum(job.stage == "final" for job in left)
-        if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # it says their decisions
+        if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # sets their decisions
             expected = final["decisions"] * a_decision
             budgets = [budget for budget in by_seconds["budgets"] if not runs.is_near(expected, budget)]
             seconds += by_seconds["seeds"] * sum(budget + measuring for budget in budgets)

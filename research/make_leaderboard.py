@@ -190,7 +190,7 @@ def published() -> Mapping[tuple[str, str], dict[str, Any]]:
 
 
 def measure() -> None:
-    """Rate the agents that come with the package, where that has not been done."""
+    """Rate the shipped agents that lack a rating, and copy the exploitability of docs/numbers."""
     for name, pairs in RATED.items():
         for env in pairs:
             file = rate.folder() / name / f"{env}.json"

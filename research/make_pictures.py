@@ -3,8 +3,8 @@
     python -m research.make_pictures
     python -m research.make_pictures six_card_v0 replay_count show    # these alone
 
-Needs the extras `play`, `web`, `render` and `dev`, and Debian's Chromium. Deals and agents are
-those of a seed.
+Needs the extras `play`, `web`, `render` and `dev`, and Debian's Chromium. Fixed seeds determine the
+deals and the agents' draws.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ PATIENCE = 600_000  # milliseconds; the machine may be busy
 
 AGENT, SEED = "rule_based", 11
 PAUSE, LAST = 900, 3000  # milliseconds
-MOST = 28  # frames
+MOST = 28  # frames of an episode, at most
 EPISODES = {"table_top_v0": "round", "discard_v0": "game"}  # the others: a deal
 
 
 def frames(name: str) -> list[Any]:
-    """Return the pictures before each decision of an episode, and at its end."""
+    """Return the pictures before each decision of an episode, and at its end; `MOST` at most."""
     env = env_module(name).raw_env(render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal"))
     env.reset(seed=SEED)
     plays = env.game.family.name in find_agent(AGENT).acts  # type: ignore[attr-defined]
@@ -156,7 +156,7 @@ def advised(page: Page) -> None:
 
 
 def highest(page: Page) -> None:
-    """Choose the highest card that one may."""
+    """Choose the highest legal card."""
     page.locator(".hand button.card:enabled").last.click()
 
 

@@ -3,11 +3,11 @@
     NUMBA_DISABLE_JIT=1 python -m research.mutants --sample 300 --seed 1 --out mutants.json
 
 Each change (a mutant) is made in a fork of a process that has collected the tests. The fork
-replaces the function's code, so all that imported the function run the change. The kernels run as
+replaces the function's code, so every importer of the function runs the change. The kernels run as
 ordinary Python. Tests that call the function run against the mutant, the best at noticing first,
-until one fails. If a test takes more than ten times the processor time of all of them, the mutant
-counts as noticed, like an endless loop. Some mutants change nothing: if a test fails there, no
-result can be trusted.
+until one fails. If the tests take more than ten times their processor time, as in an endless loop,
+the mutant counts as noticed. Some runs change nothing: if a test fails there, no result can be
+trusted.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Settings:
 
 
 class Mutant(NamedTuple):
-    """A change of one place: ``setattr`` or item assignment of ``new`` at ``key``."""
+    """A change of one syntax node: ``setattr`` or item assignment of ``new`` at ``key``."""
 
     module: str
     function: str
@@ -102,12 +102,12 @@ class Mutant(NamedTuple):
     new: Any
 
     def where(self) -> tuple[str, str, int, str]:
-        """Return what names it; changes alike of one line share it."""
+        """Return the mutant's name; equal changes in one line share it."""
         return self.module, self.function, self.line, self.words
 
 
 def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
-    """Yield the mutable nodes of a function's body; messages of errors are left out."""
+    """Yield every mutant of a function's body; error messages are not changed."""
 
     def change(node: ast.AST, words: str, holder: Any, key: str | int, new: Any) -> Mutant:
         line: int = getattr(node, "lineno", function.lineno)
@@ -149,7 +149,7 @@ def places(module: str, function: ast.FunctionDef) -> Iterator[Mutant]:
 
 
 def apply(mutant: Mutant, tree: ast.Module) -> None:
-    """Give the function of this process the changed code."""
+    """Replace the function's code in this process by the changed code."""
     if isinstance(mutant.key, str):
         setattr(mutant.holder, mutant.key, mutant.new)
     else:
@@ -186,7 +186,7 @@ class Mutations:
         self.running: dict[int, tuple[Mutant | None, int, Any]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Take the place of pytest's own loop."""
+        """Replace pytest's own loop."""
         trees, mutants = self.find()
         self.items = {item.nodeid: item for item in session.items}
         self.measure()
@@ -241,7 +241,7 @@ class Mutations:
         self.calls = {item: set(called) for item, _, _, called in quick}
 
     def tables(self) -> list[str]:
-        """Return the functions by which the table of points is filled, before any test."""
+        """Return the functions that fill the table of points, before any test."""
         with self.profile() as called:
             refill()
         return sorted(called)
@@ -278,7 +278,7 @@ class Mutations:
 
     @staticmethod
     def quiet() -> None:
-        """Let a fork print nothing."""
+        """Discard all output of a fork."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
@@ -305,7 +305,7 @@ class Mutations:
         self.running[child] = mutant, len(tests), file
 
     def end(self) -> None:
-        """Wait for one fork, and note what came of it."""
+        """Wait for one fork and record its result."""
         child, status = os.wait()
         mutant, tests, file = self.running.pop(child)
         file.seek(0)

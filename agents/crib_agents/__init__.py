@@ -2,8 +2,7 @@
 
 ``random``, ``greedy``, ``rule_based`` and ``learned`` play every game: by one function with two
 hands, one with three and four, one at Table Top. ``expert`` plays with two hands and at Table Top.
-Each is a class whose constructor takes no arguments;
-``crib_env.find_agent("rule_based")`` makes one.
+Each is a class without constructor arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents.adapters.agent_wrappers import PhasedAgent

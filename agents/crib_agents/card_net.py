@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from crib_env.encoding import ObservationLayout
 
-SCORE = ("need", "other_need", "match_score", "other_games")  # slices of observations
+SCORE = ("need", "other_need", "match_score", "other_games")  # slices that state the score
 WITH_FEATURES = "give observation_layout, the environment and from_torch features=True"
 
 
@@ -27,11 +27,11 @@ class CardNet(nn.Module):
     Args:
         layout: `crib_env.observation_layout` of the environment, with features.
         hidden: units of the layers that read the state and the rows.
-        inner: units of the layer behind them.
+        inner: units of the layer after them.
         temperature: points by which a card must be better to be e times as likely. None learns
             it: it falls during training, and the policy explores less and less.
-        reads_score: False where it learns from single deals. They begin at 0-0, so it cannot learn
-            there how the score matters in a game.
+        reads_score: False for training on single deals. They begin at 0-0, so they cannot teach
+            how the score matters in a game.
 
     Raises:
         ValueError: a layout without features, a temperature that is not positive and finite, or
@@ -60,7 +60,7 @@ class CardNet(nn.Module):
         self.out = nn.Linear(inner, 2, bias=False)  # the score, and the row's part of the value
         self.sure = nn.Linear(self.width - 1, 2, bias=False)
         self.base = nn.Linear(hidden, 1)
-        self.scale = nn.Parameter(torch.tensor(1.0))  # - the logarithm of the temperature
+        self.scale = nn.Parameter(torch.tensor(1.0))  # -log(temperature)
         places = (
             torch.eye(self.actions)
             if layout.places is None
@@ -80,12 +80,12 @@ class CardNet(nn.Module):
         for name in () if reads_score else SCORE:
             if name in layout and layout[name].start >= layout.first:
                 read[layout[name].start - layout.first : layout[name].stop - layout.first] = 0.0
-        self.encode.weight.data *= read  # these stay 0, so a file of weights need not know
+        self.encode.weight.data *= read  # these stay 0, so a file of weights needs no mask
         self.register_buffer("read", read, persistent=False)
         self.read: Tensor
 
     def begin(self) -> None:
-        """Let the first policy follow the points that are sure, the first feature of a row."""
+        """Initialise the policy to score a row by its certain points, its first feature."""
         nn.init.normal_(self.out.weight, std=0.01)
         nn.init.zeros_(self.sure.weight)
         with torch.no_grad():
@@ -106,7 +106,7 @@ class CardNet(nn.Module):
         ids, features = rows[:, :, 0], rows[:, :, 1:]
         encoded = torch.relu(self.encode(state))
         context, used = self.of_state(encoded), ids != 0
-        if torch.compiler.is_exporting():  # all rows: their number must not depend on the numbers
+        if torch.compiler.is_exporting():  # all rows: shapes must not depend on the data
             found = self.score(features, context.unsqueeze(1)) * used.unsqueeze(2)
         else:
             if not torch.equal(ids, ids.round()):
@@ -117,7 +117,7 @@ class CardNet(nn.Module):
             i, k = used.nonzero(as_tuple=True)
             scored = self.score(features[i, k], context[i])
             found = scored.new_zeros(*used.shape, 2).index_put((i, k), scored)
-        found = found * ids.sign().unsqueeze(2)  # a place may count for the other side
+        found = found * ids.sign().unsqueeze(2)  # a negative id counts for the other side
         of_places = found.new_zeros(observations.shape[0], 1 + self.places.shape[0])
         places = ids.abs().long()
         scores = of_places.scatter(1, places, found[:, :, 0])[:, 1:] @ self.places
@@ -131,7 +131,7 @@ class CardNet(nn.Module):
         return logits, value
 
     def score(self, features: Tensor, context: Tensor) -> Tensor:
-        """Return the score and the part of the value of rows, [..., 2]."""
+        """Return each row's score and its part of the value, [..., 2]."""
         hidden = torch.relu(self.of_row(features) + context)
         found: Tensor = self.out(torch.relu(self.inner(hidden))) + self.sure(features)
         return found

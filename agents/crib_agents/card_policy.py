@@ -15,7 +15,7 @@ from crib_env.envs.spaces import RULES
 
 
 class CardExtractor(nn.Module):
-    """What Stable-Baselines3 takes for hidden layers: its latents are logits and value."""
+    """Takes the place of SB3's hidden layers: its latents are the logits and the value."""
 
     def __init__(self, net: CardNet) -> None:
         super().__init__()
@@ -40,8 +40,8 @@ class CardPolicy(MaskableActorCriticPolicy):
     """A policy over `CardNet`, for environments made with ``features=True``.
 
     Args:
-        hidden, inner, temperature, reads_score: as of `CardNet`, by ``policy_kwargs``.
-        The others are those of sb3-contrib.
+        hidden, inner, temperature, reads_score: as in `CardNet`; pass them in ``policy_kwargs``.
+        The other arguments are sb3-contrib's.
 
     Raises:
         ValueError: the observations have no rows of features.
@@ -79,7 +79,7 @@ class CardPolicy(MaskableActorCriticPolicy):
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         super()._build(lr_schedule)
-        self._build_mlp_extractor()  # sb3-contrib has set all layers alike
+        self._build_mlp_extractor()  # again: sb3-contrib has overwritten `CardNet`'s initial weights
         none: Any = nn.Identity()
         self.action_net = self.value_net = none
         optimizer: Any = self.optimizer_class

@@ -1,7 +1,7 @@
 """Our files: safetensors with a header and a checksum, written atomically, refused if damaged.
 
 The checksum is in our header and covers the whole file, including that header. Older files without
-one are read, unless `read_header` requires one.
+one are read, unless the caller passes ``sealed=True``.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from safetensors.numpy import load, save
 
 from crib_env.arrays import Array
 
-HEADER = "crib_env"  # where the file's metadata hold our header
-LENGTH = 8  # bytes in which a file begins with the length of its JSON
-LARGEST = float(np.finfo(np.float32).max)  # what nets are computed in
+HEADER = "crib_env"  # key of our header in the file's metadata
+LENGTH = 8  # bytes at the start of a file, which hold the length of its JSON
+LARGEST = float(np.finfo(np.float32).max)  # nets compute in float32
 SEAL = "sha256"
 UNSEALED = "0" * 64  # stands in the place of the checksum while it is computed
 BESIDE = ".partial"
-MOST_EXPANSION = 100  # times its size to which an archive of ours expands
-EXPANSION_FLOOR = 1 << 24  # bytes to which it may expand in any case
-XZ = b"\xfd7zXZ\0"  # what such data begin with
-MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside its result
+MOST_EXPANSION = 100  # largest ratio of an archive's expanded size to its file size
+EXPANSION_FLOOR = 1 << 24  # bytes to which every archive may expand
+XZ = b"\xfd7zXZ\0"  # magic bytes of xz data
+MOST_MEMORY = 1 << 24  # bytes that decompression may use besides its result
 
-OF_A_RUN = ("policy", "model")  # files of a run, which its folder names
+OF_A_RUN = ("policy", "model")  # stems of a run's files; the run's folder names the agent
 
 Tensors = Mapping[str, Array]
 
 
 def name_of(path: str | Path) -> str:
-    """Return an agent's name: that of its file, or of the run's folder for ``policy.*``."""
+    """Return an agent's name: its file's stem; for ``policy.*`` or ``model.*`` the run's folder."""
     path = Path(path)
     return (path.stem in OF_A_RUN and path.resolve().parent.name) or path.stem
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: beside its place, then renamed. A device is written to."""
+    """Write a file atomically, by renaming a temporary file. A device is written directly."""
     beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}{BESIDE}")
     try:
         if path.exists() and not path.is_file():
@@ -63,7 +63,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
-    """Return a safetensors file of tensors, with a header of ours and a checksum."""
+    """Return the bytes of a safetensors file with our header and a checksum."""
     for name, array in tensors.items():
         _check_finite(name, array)
     text = json.dumps({SEAL: UNSEALED, **about})
@@ -72,7 +72,7 @@ def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
 
 
 def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, Any], Tensors]:
-    """Return our header and the tensors of a safetensors file."""
+    """Return our header and the tensors of a safetensors file; ``sealed`` requires a checksum."""
     try:
         return _read(Path(path).read_bytes(), sealed)
     except OSError as error:
@@ -86,7 +86,7 @@ def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, An
 
 @contextmanager
 def naming(path: object) -> Iterator[None]:
-    """Prefix errors in a file's contents with the name of the file."""
+    """Prefix ValueErrors raised in the block with a file's name."""
     try:
         yield
     except ValueError as error:
@@ -95,7 +95,7 @@ def naming(path: object) -> Iterator[None]:
 
 @contextmanager
 def reading(path: str | Path, *, sealed: bool = False) -> Iterator[tuple[dict[str, Any], Tensors]]:
-    """Yield our header and the tensors of a file, whose name an error in the block begins with."""
+    """Yield the result of `read_header`; prefix ValueErrors in the block with the file's name."""
     found = read_header(path, sealed=sealed)
     with naming(path):
         yield found
@@ -111,7 +111,7 @@ def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
 
 
 def shown(value: object) -> str:
-    """Return a value of a file or program, safe to print: ASCII without controls, not too long."""
+    """Return an untrusted value's ASCII repr, cut to 200 characters, without control characters."""
     try:
         text = ascii(value)
     except RecursionError:
@@ -120,14 +120,14 @@ def shown(value: object) -> str:
 
 
 def compress(data: bytes | memoryview) -> bytes:
-    """Return bytes as `inflate` reads them."""
+    """Compress bytes to xz, for `inflate`."""
     import lzma  # here, since some builds of Python lack it
 
-    return lzma.compress(data, preset=1)  # 6 is a third smaller, and slow
+    return lzma.compress(data, preset=1)  # preset 6 is a third smaller, but slow
 
 
 def inflate(data: bytes, size: int) -> bytes:
-    """Return decompressed bytes (xz or zlib), within the expected memory."""
+    """Decompress xz or zlib data to ``size`` bytes, in bounded memory; a ValueError otherwise."""
     stream: Any = zlib.decompressobj()
     damaged: type[Exception] = zlib.error
     if data.startswith(XZ):
@@ -145,7 +145,7 @@ def inflate(data: bytes, size: int) -> bytes:
 
 
 def read_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays of an ``.npz`` file, whose checksums are zip's."""
+    """Return the arrays of an ``.npz`` file; zip's checksums reveal damage."""
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(member.file_size for member in archive.infolist())
@@ -163,14 +163,14 @@ def _read(data: bytes, sealed: bool) -> tuple[dict[str, Any], Tensors]:
         tensors = load(data)
     except SafetensorError as error:
         raise ValueError(str(error)) from None
-    except KeyError as error:  # NumPy has no such numbers
+    except KeyError as error:  # a dtype that NumPy lacks
         raise ValueError(f"a tensor is of the type {error}") from None
     for name, array in tensors.items():
-        array.flags.writeable = False  # shared by all that read a shipped file
+        array.flags.writeable = False  # all readers of a shipped file share it
         _check_finite(name, array)
     begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
     metadata = json.loads(data[LENGTH:begin]).get("__metadata__", {})
-    if metadata is None:  # which safetensors accepts
+    if metadata is None:  # safetensors accepts null
         raise ValueError("its metadata are null")
     try:
         about = json.loads(metadata.get(HEADER, "{}"))

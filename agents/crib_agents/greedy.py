@@ -3,9 +3,9 @@
 It plays the card that pegs most now; of equal cards, the higher one. It keeps the hand with the
 most points without the starter. It ignores both sides' cribs.
 
-At Table Top each cell lies in a row and a column, one of each side. The card goes where it adds
-most to its own side's line minus the gain of the other's; of equal cells, the first. If no cell
-gains anything, it goes to the crib, if that is open.
+At Table Top a cell lies in a line of each side, a row and a column. The card goes to the cell where
+its side's line gains most, minus the gain of the other side's line; of equal cells, the first. If
+no cell gains anything, it goes to the crib, if that is legal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crib_env.policy import Act, CompiledAgent
 
 @kernel
 def hand_as_it_stands(v, table, weights, low, high):
-    """Value a pair to discard by the points of the rest without the starter."""
+    """Return the points of the hand without a starter, after discarding ``low`` and ``high``."""
     hand = 0
     for i in range(v["hand_n"] + v["discarded_n"]):
         hand |= 1 << dealt_card(v, i)
@@ -39,7 +39,7 @@ discard = discard_by(hand_as_it_stands)
 
 @kernel
 def most_pegged(v):
-    """Return the legal card sure to peg most now, of equals the higher."""
+    """Return the legal card with the most certain points now; of equal cards, the higher."""
     sequence = sequence_of(v)
     best = NONE
     most = NONE
@@ -61,7 +61,7 @@ def choose_card(v, rng, table, weights):
 
 
 def choose_many_hand_card(v, rng, table, weights):
-    """Return the greedy card for a view ``v`` of the games for three and four."""
+    """Return the greedy card for the many-hand view ``v``."""
     if v["phase"] != DISCARD:
         return most_pegged(v)
     best = NONE
@@ -103,7 +103,7 @@ def choose_cell(v, rng, table, weights):
 
 
 class GreedyAgent(CompiledAgent):
-    """Takes the most points at once."""
+    """Takes the most points now."""
 
     name = "greedy"
     acts: ClassVar[dict[str, Act]] = {

@@ -1,4 +1,4 @@
-"""Rules and agents: the fields that agents honour, and checks of views and of rules in files."""
+"""Rules and agents: the fields that agents honour, checks of views, rules read from files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from crib_env.rules import PRESETS, Rules, TwoHandRules
 LONGEST = 400  # characters shown of an error
 
 # Fields that the expert honours: its tables are measured under the presets. In the two-hand games
-# its judge adjusts the measured points to other heels.
+# `knowledge.deal_points` adjusts the measured points to other heels.
 HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels"})
-# No choice that is for the points of a deal depends on these.
+# Fields that do not affect a choice made for the points of a deal.
 FOR_POINTS = TwoHandRules.match_only | {"target", "heels", "score_difference", "partners_confer"}
-# The same of simple agents: `greedy` reads a flush's length from its view and ignores the crib, the
-# charts of `rule_based` go by ranks and know no flush.
+# The same for simple agents: `greedy` reads a flush's length from its view and ignores the crib;
+# `rule_based` uses its charts under any rules.
 BY_CARDS = FOR_POINTS | {
     "dealt",
     "single_count",
@@ -36,7 +36,7 @@ BY_CARDS = FOR_POINTS | {
 
 
 def presets_of(family: str) -> tuple[Rules, ...]:
-    """Return the presets of one family: the ``known_rules`` of an agent that plays no other."""
+    """Return the presets of one family, as ``known_rules`` of an agent that plays only these."""
     return tuple(rules for rules in PRESETS.values() if rules.family == family)
 
 
@@ -48,7 +48,7 @@ def refuse_waiting_seats(name: str, views: Views) -> None:
 
 
 def group_rows(keys: npt.NDArray[Any]) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.intp]]]:
-    """Yield each different row of int64[B, K], and the indices of the rows that are equal to it."""
+    """Yield each distinct row of int64[B, K], with the indices of the rows equal to it."""
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
     for i, key in enumerate(distinct.tolist()):
         yield tuple(key), np.flatnonzero(group.ravel() == i)
@@ -69,7 +69,7 @@ def fields_of(rules: Rules) -> dict[str, Any]:
 
 
 def read_rules(family: object, name: object, fields: Any, needs: Iterable[str] = ()) -> Rules:
-    """Return the rules that the header of a file states; it must state the fields ``needs``."""
+    """Return the rules stated in a file's header, which must have the fields ``needs``."""
     kinds = {rules.family: type(rules) for rules in PRESETS.values()}
     if not isinstance(family, str) or family not in kinds:
         raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")
@@ -79,5 +79,5 @@ def read_rules(family: object, name: object, fields: Any, needs: Iterable[str] =
         raise ValueError(f"its header lacks {missing[0]!r} of the rules {shown(name)}")
     try:
         return kinds[family](**{**fields, "name": name})
-    except (TypeError, ValueError) as error:  # a field that the family does not have, or its value
+    except (TypeError, ValueError) as error:  # an unknown field, or an invalid value
         raise ValueError(f"its rules {shown(name)} are not possible: {error}") from None

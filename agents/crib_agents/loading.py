@@ -29,7 +29,7 @@ ENDINGS = (".safetensors", ".zip", ".onnx")
 
 
 def load_agent(name: str, move_seconds: float | None = None) -> Agent:
-    """Return an agent by name, or read one from a file; see `read_file` and `of_two`."""
+    """Return the agent of a command-line name; ``move_seconds`` limits a program's decisions."""
     if name.startswith(IN_PROCESS):
         return process_agent(name.removeprefix(IN_PROCESS), move_seconds)
     if name.startswith(COMMAND):
@@ -49,7 +49,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
 
 
 def of_two(name: str) -> tuple[str, str] | None:
-    """Return the two agents joined in a name, ``discarder/pegger``; None for one agent."""
+    """Return the two names joined as ``discarder/pegger``; None if the name is of one agent."""
     if _bare(name).startswith((TEXT, COMMAND)) or Path(_bare(name)).exists():
         return None
     for at in (i for i, letter in enumerate(name) if letter == "/"):
@@ -65,7 +65,7 @@ def _bare(name: str) -> str:
 
 
 def read_agent(path: Path) -> Agent:
-    """Return the agent of a file: a policy, nets that expect points, or a solved strategy."""
+    """Read an agent from a safetensors file: a policy, nets that predict points, or a strategy."""
     about, _ = read_header(path)
     if about.get("format") == STRATEGY:
         return Equilibrium.load(path)
@@ -75,7 +75,7 @@ def read_agent(path: Path) -> Agent:
 
 
 def read_file(name: str) -> Agent:
-    """Return the agent of a file: the reader of all endings that we know."""
+    """Read an agent from a file; pyproject.toml registers this reader for `ENDINGS`."""
     path = Path(name.removeprefix(TRUST))
     if path.suffix == ".zip":
         return from_sb3(path, trust=name.startswith(TRUST))
@@ -87,7 +87,7 @@ def read_file(name: str) -> Agent:
 
 
 def trusted(name: str, trust: bool) -> str:
-    """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
+    """Return an agent's name; if ``trust``, with `TRUST` before each .zip model in it."""
     if trust and (joined := of_two(name)):
         return "/".join(trusted(one, trust) for one in joined)
     if not trust or _bare(name).startswith((TEXT, COMMAND)):
@@ -106,16 +106,16 @@ class TakesAgents:
     trust: bool = False
 
     def trusted(self, name: str) -> str:
-        """Return the name of an agent; with --trust such that the models it names are trusted."""
+        """Return an agent's name, changed by `trusted` if --trust is given."""
         return trusted(name, self.trust)
 
     def load_agent(self, name: str) -> Agent:
-        """Return an agent of the command line; see the function of this name."""
+        """Return the agent of a command-line name; see the function `load_agent`."""
         return load_agent(self.trusted(name))
 
 
 def agent_file(name: str) -> Path | None:
-    """Return the file of an agent: its weights, its class's module, its program; or None."""
+    """Return an agent's file: its weights, its program or the module of its class; or None."""
     if name.startswith(COMMAND):
         words = shlex.split(name.removeprefix(COMMAND))
         found = [Path(word) for word in words if Path(word).is_file()]

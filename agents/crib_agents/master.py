@@ -6,8 +6,8 @@ takes the choice with the highest
     value + lam * log(probability)
 
 Early in a game values are nearly equal and the probabilities decide. Near the end one point can
-decide the game, values differ widely, and they decide. (Jacob et al., *Modeling Strong and
-Human-Like Gameplay with KL-Regularized Search*, 2022, where the policy is people's.)
+decide the game, so values differ widely and decide. (Jacob et al., *Modeling Strong and
+Human-Like Gameplay with KL-Regularized Search*, 2022; their policy imitates people.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from crib_env.engine.jit import plain
 from crib_env.engine.ranks import RANKS
 from crib_env.policy import Actions, Views, one_or_many
 
-LEAST = 1 / 255  # the least probability: the resolution of a strategy's
+LEAST = 1 / 255  # floor of the probabilities: the resolution of a stored strategy
 
 
 class Master(ExpertAgent):
@@ -38,9 +38,9 @@ class Master(ExpertAgent):
     Without a solved strategy `master` plays as `expert`. It is deterministic.
 
     Args:
-        discard_lambda: lambda in discarding, in points: a choice that is e times less likely
-            needs a value that much higher.
-        pegging_lambda: the same in the pegging.
+        discard_lambda: lambda for discards, in points: a choice that is e times less likely
+            needs a value higher by this.
+        pegging_lambda: the same for the pegging.
 
     Attributes:
         name: its name in tables.
@@ -56,7 +56,7 @@ class Master(ExpertAgent):
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B], as `ExpertAgent.act` does."""
-        if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
+        if not set(FIELDS) <= set(views.dtype.names or ()):  # a game without strategies
             return super().act(views, rng)
         refuse_waiting_seats(self.name, views)
         actions = np.empty(len(views), dtype=np.int64)
@@ -78,7 +78,7 @@ class Master(ExpertAgent):
 
 
 def _bonus(views: Views, probabilities: Doubles, lam: float) -> Doubles:
-    """Return what probabilities, float64[B, choices], add to the values of choices."""
+    """Return ``lam`` x log(probability), float64[B, choices], converted from points to values."""
     bonus = portable(np.log(np.maximum(probabilities, LEAST)))
     for win_table, rows in group_by_win_table(views):
         target = win_table.shape[1] - 1
@@ -89,7 +89,7 @@ def _bonus(views: Views, probabilities: Doubles, lam: float) -> Doubles:
 
 @cache
 def packed(rules: tuple[int, ...]) -> Doubles | None:
-    """Return the strategy for rules of these `FIELDS`, or None; six-card's takes 150 MB."""
+    """Return the packed strategy for rules of these `FIELDS`, or None; six-card's takes 150 MB."""
     for path in sorted(SHIPPED.glob("*.safetensors")):
         fields = read_header(path)[0]["rules_fields"]
         if tuple(int(fields[field]) for field in FIELDS) == rules:

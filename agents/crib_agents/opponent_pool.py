@@ -35,13 +35,13 @@ class Pool:
         envs.set_opponent([("rule_based", 1), *pool.sample(3)])
 
     Args:
-        size: how many policies it holds at most; the oldest make room.
+        size: the most policies it holds; the oldest are dropped.
         by: ``"recency"``: a policy is drawn ``decay`` times as often as the next newer one.
             ``"results"``: one is drawn in proportion to the share of games that the learner does
             not win against it, to the power of ``sharpness`` (prioritised fictitious self-play);
             `record` counts the results. ``"uniform"``: all with the same probability.
         decay: from 0 to 1, for ``"recency"``.
-        sharpness: 0 or more, for ``"results"``: the greater, the more the hardest are drawn.
+        sharpness: 0 or more, for ``"results"``: the greater, the more often the hardest are drawn.
         seed: of the draws.
 
     Raises:
@@ -66,7 +66,7 @@ class Pool:
         self._rng = np.random.default_rng(seed)
 
     def __len__(self) -> int:
-        """Return how many policies it holds."""
+        """Return the number of policies."""
         return len(self._agents)
 
     def __iter__(self) -> Iterator[Agent]:
@@ -74,16 +74,16 @@ class Pool:
         return iter(self._agents)
 
     def add(self, policy: Opponent | Any, name: str | None = None) -> Agent:
-        """Add a policy as it now is; if the pool is full, the oldest is dropped.
+        """Add a copy of a policy; if the pool is full, drop the oldest.
 
-        The copy is that of `copy.deepcopy`: later training changes neither its networks nor its
+        The copy is made by `copy.deepcopy`: later training changes neither its networks nor its
         arrays. An agent that plays by a function is refused, since a function cannot be copied with
         the variables that it reads. Past policies usually draw their actions:
         ``from_torch(net, sample=True, ...)``.
 
         Args:
             policy: anything that an environment takes as its opponent.
-            name: its name in results, by default its own; no two in the pool have the same.
+            name: its name in results, unique in the pool; by default the policy's own.
 
         Returns:
             the agent in the pool.
@@ -114,11 +114,11 @@ class Pool:
 
         Args:
             envs: the environment: Gymnasium, vector, tensors or Stable-Baselines3.
-            dones: what its step returned: whether the episode ended, or of N games [N].
+            dones: whether the episode ended, as its step returned it; of N games [N].
             info: the step's info; with Stable-Baselines3 the list of infos.
 
         Raises:
-            ValueError: another opponent than the pool's policy has its name.
+            ValueError: an opponent has the name of a policy in the pool, but is not that policy.
         """
         names, batch = envs.unwrapped.opponent_names, envs.unwrapped.batch
         policies = {agent.name: agent for agent in self._agents}
@@ -136,7 +136,7 @@ class Pool:
         """Note one episode against a policy; one that is not in the pool is ignored.
 
         Args:
-            name: the policy's.
+            name: the policy's name.
             won: 1 if the learner won, 0 if it lost, a half if neither did.
 
         Raises:
@@ -149,7 +149,7 @@ class Pool:
             self._won[name] = self._won.get(name, 0.0) + won
 
     def win_rates(self) -> dict[str, float]:
-        """Return by name what share of its episodes the learner won, one half before the first.
+        """Return by name the share of episodes that the learner won, one half before the first.
 
         One game won and one lost are added to each, so few games do not decide.
         """
@@ -158,7 +158,7 @@ class Pool:
         }
 
     def probabilities(self) -> Doubles:
-        """Return how likely each policy is drawn, float64[len(pool)], the oldest first."""
+        """Return the probability of drawing each policy, float64[len(pool)], the oldest first."""
         weights = np.ones(len(self))
         if self.by == "recency":
             weights *= self.decay ** np.arange(len(self))[::-1]
@@ -172,12 +172,12 @@ class Pool:
         """Return policies with their shares, as ``set_opponent`` takes them.
 
         Args:
-            count: how many are drawn, without replacement; all if the pool has no more. Each of
-                them costs a call of its network per step.
+            count: how many to draw, without replacement; all if the pool has no more. Each
+                policy costs a call of its network per step.
 
         Returns:
-            ``[(agent, share), ...]``; the shares are equal and add up to 1. Where all are taken
-            they are the probabilities.
+            ``[(agent, share), ...]``; the shares are equal and add up to 1. If all policies are
+            returned, their shares are `probabilities`.
 
         Raises:
             ValueError: the pool is empty, or a count below 1.
@@ -201,7 +201,7 @@ def _is_name(value: object) -> bool:
 
 
 def _endings(dones: Any, info: Any) -> list[list[int]]:
-    """Return seat, winner and opponent of each episode that a step ended, in lists."""
+    """Return three lists: seat, winner and opponent of each episode that a step ended."""
     ended = np.flatnonzero(np.atleast_1d(np.asarray(dones))).tolist()
     if not ended:
         return [[] for _ in ENDING]
@@ -219,7 +219,7 @@ def frozen(agent: Agent) -> Agent:
     _refuse_functions(agent, agent)
     try:
         return deepcopy(agent)
-    except Exception as error:  # an object of any class is copied in its own way
+    except Exception as error:  # a class may define its copy in any way
         why = " ".join(f"{type(error).__name__}: {error}".split()).partition(". ")[0]
         raise ValueError(
             f"{agent.name!r} cannot be copied ({why}), and without a copy later training changes "

@@ -1,6 +1,6 @@
 """Agents that score every action of an observation, and the policy network as a file.
 
-`ScoredAgent` takes the scores of anything. `PolicyNetAgent` is a network in NumPy, read from a
+`ScoredAgent` takes scores from any function. `PolicyNetAgent` is a network in NumPy, read from a
 safetensors file: an MLP over the bits, or with features a `crib_agents.card_net.CardNet`.
 """
 
@@ -25,24 +25,22 @@ from crib_env.policy import Actions, Views, check_rng, one_or_many
 from crib_env.rules import PRESETS, Rules, as_rules
 from crib_env.supported_rules import refuse_undeclared
 
-LEAST = float(np.finfo(np.float64).min)  # of a legal action: above all illegal ones
+LEAST = float(np.finfo(np.float64).min)  # lowest score of a legal action; illegal ones have -inf
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
 """``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
 
 
 class ScoredAgent:
-    """Takes the legal action of the highest score, or draws by the softmax of the scores.
+    """Takes the legal action with the highest score, or draws by the softmax of the scores.
 
     Args:
-        score: of observations [B, size] and masks int8[B, actions]; see `Score`.
+        score: a function of observations [B, size] and masks int8[B, actions]; see `Score`.
         name: its name in tables.
         features: the environment's keyword ``features``.
-        size: the length of the observations that it reads; if given, the features are those that
-            make an observation as long.
-        sample: draw.
-        rules: the rules that it was trained under; it plays no others. None if they are not
-            known: it may play any.
-        suits: ``"canonical"`` or ``"ranks"`` if it was trained in games made with that.
+        size: the length of its observations; if given, it decides whether they have features.
+        sample: draw by the softmax instead of taking the highest score.
+        rules: those that it was trained under; it plays no others. None if unknown: it plays any.
+        suits: the environment's keyword ``suits`` in its training.
     """
 
     def __init__(
@@ -79,10 +77,10 @@ class ScoredAgent:
 
         Raises:
             ValueError: the views are of a game whose observations it does not read, or of other
-                rules than its own, or its scores are no number for each action, or infinite.
+                rules than its own, or its scores have a wrong shape, are NaN or infinite.
         """
         scores = self._scores(views)
-        if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
+        if self.sample:  # the Gumbel trick: the argmax of logits plus noise is a draw
             scores = scores + check_rng(rng).gumbel(size=scores.shape)
         best: Actions = scores.argmax(axis=1)
         return best
@@ -107,7 +105,7 @@ class ScoredAgent:
         return np.where(np.isneginf(scores), np.nan, scores)
 
     def _scores(self, views: Views) -> Doubles:
-        """Return the scores, float64[B, actions], of illegal actions -inf."""
+        """Return the scores, float64[B, actions]; -inf where an action is illegal."""
         family = family_of(views)
         features = self.features if self.size is None else self.features_of(family, self.size)
         seen = views if self.suits == "real" else canonical_views(views, self.suits)
@@ -116,7 +114,7 @@ class ScoredAgent:
             return np.zeros(masks.shape)
         try:
             scores = np.asarray(self.score(observations, masks), dtype=np.float64)
-        except Exception as error:  # any error of a network for inputs of a wrong shape
+        except Exception as error:  # a network may raise anything for a wrong shape
             raise ValueError(
                 f"{self.name} failed on observations of shape {observations.shape}, of "
                 f"{masks.shape[1]} actions: {type(error).__name__}: {one_line(error)}"
@@ -137,7 +135,7 @@ class ScoredAgent:
         return found if seen is views else of_real_cards(found, seen, views)
 
     def features_of(self, family: Family, size: int) -> bool:
-        """Return whether an observation ``size`` long has features."""
+        """Return whether observations of length ``size`` have features."""
         more = family.features.size
         if size not in (family.obs_size, family.obs_size + more):
             raise ValueError(
@@ -148,7 +146,7 @@ class ScoredAgent:
 
 
 def of_real_cards(scores: Doubles, seen: Views, views: Views, other: float = -np.inf) -> Doubles:
-    """Return the scores of the cards that canonical cards, in the same places, stand for."""
+    """Map the scores of canonical cards, of ``seen``, to the real cards in the same hand places."""
     real = np.full_like(scores, other)
     for place in range(views["hand"].shape[1]):
         rows = np.flatnonzero(place < views["hand_n"])
@@ -158,9 +156,9 @@ def of_real_cards(scores: Doubles, seen: Views, views: Views, other: float = -np
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
-MANY = 256  # observations for which a separate pass of the first layer pays
-PART = 2048  # observations at a time, which fit into a processor's cache
-WITH_FEATURES = 3  # version 2 had other features, and is refused
+MANY = 256  # the smallest batch for which the kernel `add_rows` is faster
+PART = 2048  # observations per pass, so that they fit into the CPU's cache
+WITH_FEATURES = 3  # the version with features; version 2 had others, and is refused
 
 Layers = list[tuple[Floats, Floats]]
 Tensors = dict[str, Floats]
@@ -196,7 +194,7 @@ class PolicyNetAgent(ScoredAgent):
 
     Args:
         layers: weight [out, in] and bias [out] of every layer of an MLP over the bits, the last
-            with one row an action; or the tensors of a `CardNet` by name, where the header names
+            with one row per action; or the tensors of a `CardNet` by name, if the header says
             features.
         about: the header of the weights file; see `header`.
         name: its name in tables.
@@ -204,8 +202,8 @@ class PolicyNetAgent(ScoredAgent):
             header's value.
 
     Raises:
-        ValueError: the header is of another observation, of other actions or of unknown rules, or
-            the layers do not fit it or each other.
+        ValueError: the header states another observation, other actions or unknown rules, or the
+            layers do not fit it or each other.
     """
 
     other_rules = "`crib train` makes policies for any rules"
@@ -239,8 +237,8 @@ class PolicyNetAgent(ScoredAgent):
         """Read an agent from a file written by `save`.
 
         Raises:
-            ValueError: the file is no such file, or does not fit this version; the message says
-                the expected and the found value.
+            ValueError: the file is of another kind, or does not fit this version; the message
+                gives the expected and the found value.
         """
         with reading(path) as (about, tensors):
             check_format(about, FORMAT, version_of(about))
@@ -258,7 +256,7 @@ class PolicyNetAgent(ScoredAgent):
             return cls(layers, about, name or name_of(path), sample)
 
     def to_bytes(self) -> bytes:
-        """Return the file."""
+        """Return the bytes of the file that `save` writes."""
         if isinstance(self.layers, dict):
             return to_bytes(self.about, self.layers)
         tensors = {}
@@ -291,7 +289,7 @@ class PolicyNetAgent(ScoredAgent):
 
 
 def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
-    """Return the engine that a header names."""
+    """Return the family of ``rules``; a ValueError if the header's layout or actions differ."""
     family = find_family(rules.family)
     environment = str(about.get("environment"))[:100]
     layout = family.layout_with(about.get("features"))
@@ -309,7 +307,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> Family:
 
 
 def samples(about: dict[str, Any]) -> bool:
-    """Return whether a header says that the agent draws; older headers say nothing."""
+    """Return the header's ``sample``: whether the agent draws; False in older headers."""
     said = about.get("sample", False)
     if not isinstance(said, bool):
         raise ValueError(f"its header must say true or false of 'sample', found {shown(said)}")
@@ -335,7 +333,7 @@ def rules_of_header(about: dict[str, Any]) -> Rules:
 
 
 def _check_layers(layers: Layers, inputs: int, actions: int) -> None:
-    """Raise a ValueError unless the layers lead from the inputs to the actions."""
+    """Raise a ValueError unless the layers' shapes lead from ``inputs`` to ``actions``."""
     size = inputs
     for i, (weight, bias) in enumerate(layers):
         rows = actions if i == len(layers) - 1 else len(bias) if bias.ndim == 1 else -1
@@ -402,7 +400,7 @@ FLOATS_T = float32[:, ::1]
 
 @entry(void(FLOATS_T, FLOATS_T, float32[::1], FLOATS_T))
 def add_rows(observations, weights, bias, out):  # type: ignore[no-untyped-def]
-    """Write a layer's outputs, float32[B, W], of inputs that are mostly 0, float32[B, size]."""
+    """Write a layer's outputs, float32[B, W], for mostly zero inputs, float32[B, size]."""
     for k in range(observations.shape[0]):
         row = out[k]
         for j in range(row.shape[0]):
@@ -421,7 +419,7 @@ def linear(x: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]
         found: Floats = x.astype(np.float32, copy=False) @ weight.T + bias
         return found
     out = np.empty((len(x), len(bias)), dtype=np.float32)
-    weights = np.array(weight.T, dtype=np.float32, order="C")  # by input; those of a file are fixed
+    weights = np.array(weight.T, dtype=np.float32, order="C")  # a row per input; a writable copy
     seen = np.ascontiguousarray(x, dtype=np.float32)
     add_rows(seen, weights, np.array(bias, dtype=np.float32), out)
     return out

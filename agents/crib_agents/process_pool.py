@@ -1,7 +1,7 @@
-"""A pool of processes of this machine that end with this one in any case.
+"""A pool of processes on this machine that always end with this one.
 
-`crib web`, tournaments, data sets and deep Monte Carlo use it. `bot.program` runs the programs of
-others, and a Ray cluster has its own tasks.
+`crib web`, tournaments, data sets and deep Monte Carlo use it. `bot.program` runs agents that
+are programs, and a Ray cluster runs its own tasks.
 """
 
 from __future__ import annotations
@@ -23,66 +23,66 @@ from typing import Any, TypeVar
 from crib_agents.bot.program import end_programs
 from crib_env.errors import printable
 
-# One thread for each process: several would fight for the cores, and the order in which a matrix
-# product is summed, so its last bit, may depend on their number.
+# One thread per process: more would compete for the cores, and the last bit of a matrix product may
+# depend on their number.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-PATIENCE = 2.0  # seconds for all processes to end in order
+PATIENCE = 2.0  # seconds until processes that do not end are killed
 
 T = TypeVar("T")
 
 
 class Child(SpawnProcess):
-    """A process of a pool; its ``place`` counts from 0."""
+    """A process of a pool; ``place`` is its index, from 0."""
 
     place: int
 
     def terminate(self) -> None:
-        """Leave it to `ProcessPool.end`, by which agents' programs end too."""
+        """Do nothing: `ProcessPool.end` ends the process and its agents' programs."""
 
 
 class Context(SpawnContext):
-    """Starts processes from scratch, holds them, and ends them all once one has died."""
+    """Spawns the processes of a pool, keeps them, and ends them all once one has died."""
 
     def __init__(self) -> None:
         self.children: list[Child] = []
-        # Each process watches the one end: the other closes with this process, or in `end`.
+        # Processes wait for EOF on ``watched``: ``_life`` closes in `end`, or if this process ends.
         self.watched, self._life = self.Pipe(duplex=False)
         self.starting, self._ending = RLock(), RLock()
         self.over = False
 
     def SimpleQueue(self) -> SimpleQueue[Any]:
-        """Return the queue of results."""
+        """Create the queue of results, and keep it for `start_no_more`."""
         self._results: Any = super().SimpleQueue()
         return self._results
 
     def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
-        """Return a process that is yet to be started."""
+        """Return a new process, not yet started."""
         child = Child(*args, **kwargs)
         child.place = len(self.children)
         self.children.append(child)
         return child
 
     def start_no_more(self) -> None:
-        """Close our end for results: without it, one cut short by a death has no end to read."""
+        """Start no more; close our end of the results: a result cut short by a death hits EOF."""
         with self.starting:
             self.over = True
             self._results._writer.close()
 
     def end(self) -> None:
-        """Tell the processes to end, with their agents' programs, and start no more."""
+        """Tell the processes and their agents' programs to end, and start no more."""
         self._end_all()
         self.start_no_more()
 
     def watch(self, child: Child) -> None:
-        """End the others once one has died: they may wait for its lock, and we for its result."""
+        """End the others once one has ended: they may wait for its lock, and we for its result."""
         wait([child.sentinel])
         if not self.over:
             self._end_all()
         self.kill_late()
-        self.start_no_more()  # last: what starts now may wait until the others have ended
+        self.start_no_more()  # last: a `submit` that holds ``starting`` may wait until the others end
 
     def kill_late(self) -> list[Child]:
-        """Give the processes time to end, kill the others, and return all that were started."""
+        """Kill the processes that run on after `PATIENCE`; return all that were started."""
         until = time.monotonic() + PATIENCE
         started = [child for child in self.children if child.pid is not None]
         for child in started:
@@ -91,12 +91,12 @@ class Context(SpawnContext):
         return started
 
     def _end_all(self) -> None:
-        with self._ending:  # a pipe must not be closed by two threads at a time
+        with self._ending:  # two threads must not close a pipe at the same time
             self._life.close()
 
 
 class ProcessPool(ProcessPoolExecutor):
-    """Processes that end with this one in any case, and at the end of a ``with`` block."""
+    """Processes that always end with this one, and at the end of a ``with`` block."""
 
     lost: tuple[type[Exception], ...] = (BrokenProcessPool,)
 
@@ -105,14 +105,14 @@ class ProcessPool(ProcessPoolExecutor):
         super().__init__(count, self._context, _start, (self._context.watched, begin, args))
 
     def share(self, given: Any) -> Any:
-        """Return what several calls are to be given, in the form to submit."""
+        """Return an argument for several calls of `submit`; here it stays as it is."""
         return given
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:  # type: ignore[override]
-        """Have a function called."""
+        """Run a function in a process of the pool; the future fails if the pool has ended."""
         context = self._context
         try:
-            with context.starting, _single_threaded(), _deaf_children():  # a process starts when there is work for it
+            with context.starting, _single_threaded(), _deaf_children():  # `submit` may start a process
                 if context.over:
                     raise BrokenProcessPool("the processes of the pool have ended")
                 before = len(context.children)
@@ -126,7 +126,7 @@ class ProcessPool(ProcessPoolExecutor):
             return failed
 
     def end(self) -> None:
-        """End the processes, with their agents' programs, and wait for none."""
+        """End the processes and their agents' programs, without waiting for them."""
         self._context.end()
         self.shutdown(wait=False, cancel_futures=True)
 
@@ -134,7 +134,7 @@ class ProcessPool(ProcessPoolExecutor):
         if error[0] is None:
             self._context.start_no_more()
             self.shutdown(wait=False)
-        else:  # what runs may hang: it is not waited for
+        else:  # a running call may hang: do not wait for it
             self._context.end()
         for child in self._context.kill_late():
             child.join()
@@ -142,7 +142,7 @@ class ProcessPool(ProcessPoolExecutor):
 
 
 def _start(watched: Connection[Any, Any], begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    """Make a process ready, which ends when its parent dies or wants it."""
+    """Set up a process: end it once ``watched`` closes, ignore Ctrl-C, and call ``begin``."""
 
     def watch() -> None:
         with suppress(EOFError, OSError):
@@ -151,7 +151,7 @@ def _start(watched: Connection[Any, Any], begin: Callable[..., None] | None, arg
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends us
     if begin is not None:
         begin(*args)
 
@@ -165,12 +165,12 @@ def _call(function: Callable[..., T], args: tuple[Any, ...]) -> T:
             raise
         raise RuntimeError(printable(f"{type(error).__name__}: {error}")) from error
     if os.getpid() != me:
-        os._exit(0)  # a copy, forked by the called code
+        os._exit(0)  # a fork made by the called code
     return answer
 
 
 def travels(error: BaseException) -> bool:
-    """Return whether an exception can be pickled and read again, as a pool sends it."""
+    """Return whether an exception survives pickling, as a pool sends it."""
     try:
         return type(pickle.loads(pickle.dumps(error))) is type(error)
     except Exception:
@@ -179,7 +179,7 @@ def travels(error: BaseException) -> bool:
 
 @contextmanager
 def _single_threaded() -> Iterator[None]:
-    """Have processes that start in the block use one thread each."""
+    """Limit processes that start in the block to one thread each."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
@@ -194,13 +194,13 @@ def _single_threaded() -> Iterator[None]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let processes that start in the block hear neither Ctrl-C nor SIGTERM: their parent does."""
+    """Block SIGINT and SIGTERM in processes that start in the block: the parent handles them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # a child's start would start it, and it lets Ctrl-C through
+    resource_tracker.ensure_running()  # now: its start, which a child's start may cause, unblocks SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield

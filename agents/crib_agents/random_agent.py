@@ -1,4 +1,4 @@
-"""`random`: each legal action is as likely."""
+"""`random`: every legal action is equally likely."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crib_env.policy import Act, CompiledAgent, Views, one_or_many
 
 
 def draw_card(v, rng, table, weights):
-    """Return one of the legal cards of the view ``v`` of a hand, drawn by ``rng``."""
+    """Return a random legal card of the two-hand or many-hand view ``v``."""
     legal = v["legal"]
     return v["hand"][NTH_SLOT[legal, below(rng, SLOT_COUNT[legal])]]
 
 
 def draw_action(v, rng, table, weights):
-    """Return one of the legal actions of the Table Top view ``v``, drawn by ``rng``."""
+    """Return a random legal action of the Table Top view ``v``."""
     legal = v["legal"]
     for _ in range(below(rng, bit_count(legal))):
         legal &= legal - 1
@@ -37,7 +37,7 @@ class RandomAgent(CompiledAgent):
 
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:
-        """Return float64[B, actions]: each legal action of a view is as likely."""
+        """Return float64[B, actions]: equal probabilities for a view's legal actions."""
         check_family(self.name, views, self.acts)
         _, masks = encode(views)
         probabilities: Doubles = masks / masks.sum(axis=1, keepdims=True)

@@ -1,8 +1,8 @@
 """`rule_based`: the rules of thumb of a good club player, in numbers.
 
-Discarding, it takes the exact mean of the hand over every starter it has not seen, plus the mean
-crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what
-the other seat's reply is likely to peg; see `kernels`. It does not play to the score.
+It values a discard by the exact mean of the kept hand over all unseen starters, plus the pair's
+mean crib as dealer, minus it as pone. In the pegging it weighs points now against the likely points
+of the other seat's reply; see `kernels`. It ignores the score, but plays a card that wins the game.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crib_env.policy import Act, CompiledAgent
 
 @kernel
 def hand_and_crib(v, table, weights, low, high):
-    """Value a pair to discard by the mean hand, and the mean crib as gain or loss."""
+    """Return the mean points of the kept hand, plus the mean crib as dealer, minus it as pone."""
     hand = starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
     dealer = 1 - v["dealer"]
     crib = weights[CELLS * two_hand.pair_table_of(v, dealer) + two_hand.cell(low, high)]
@@ -46,19 +46,19 @@ def choose_card(v, rng, table, weights):
 
 
 def choose_many_hand_card(v, rng, table, weights):
-    """Return the rule-based card for a view ``v`` of the games for three and four."""
+    """Return the rule-based card for the many-hand view ``v``."""
     if v["phase"] == DISCARD:
         return best_discard(v, table, weights)
     return best_many_hand_card(v)
 
 
 def choose_cell(v, rng, table, weights):
-    """Return the rule-based action for the Table Top view ``v``; ``weights`` are not for it."""
+    """Return the rule-based action for the Table Top view ``v``, by `WEIGHTS`, not ``weights``."""
     return best_action(v, table, WEIGHTS)
 
 
 def default_weights(cribs: Doubles | None = None) -> Doubles:
-    """Return the weights of the agent: crib charts, keeping rates, mean cribs."""
+    """Return the weights: two-hand crib charts and keeping rates, many-hand mean cribs."""
     tables = load(CRIB_TABLES)
     cribs = load(MANY_HAND_CRIBS)["crib"] if cribs is None else cribs
     return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), cribs.ravel()])

@@ -4,10 +4,10 @@
 
     agent = TextAgent(lambda messages: my_model(messages), style="full")
 
-``text:MODEL`` is an agent's name wherever one is taken. It asks the OpenAI-compatible server at
+``text:MODEL`` works wherever an agent's name does. It asks the OpenAI-compatible server at
 ``OPENAI_BASE_URL`` with the key ``OPENAI_API_KEY``. Options follow a question mark:
 ``text:MODEL?style=full&timeout=20&base_url=http://127.0.0.1:8000/v1``. A ``base_url`` other than
-``OPENAI_BASE_URL`` gets no key: names of agents come from files, too.
+``OPENAI_BASE_URL`` gets no key, since agents' names can come from files.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ Message = dict[str, str]
 Complete = Callable[[list[Message]], str]
 """``complete(messages) -> reply``: messages have a ``role`` and a ``content``."""
 
-MOST_CHARACTERS = 200_000  # of a reply that are read, the last ones
+MOST_CHARACTERS = 200_000  # read from the end of a reply
 MOST_BYTES = 8 * MOST_CHARACTERS  # of a server's answer
-SENT_BACK = 2_000  # characters of a bad reply that the model is shown again
-TRIES = 3  # for a reply that did not come
+SENT_BACK = 2_000  # characters from the end of a bad reply that are sent back to the model
+TRIES = 3  # calls of ``complete`` for one reply
 
 
 class TextAgent:
-    """Plays any game by words: each view becomes a prompt, each reply an action.
+    """Plays any game through text: each view becomes a prompt, each reply an action.
 
-    Several views are sent in parallel. If one fails, the others' answers are kept for a caller that
-    asks again for each view alone, as `Referee` does: no reply is paid twice.
+    Several views are sent in parallel. If one fails, the others' actions are kept for a caller that
+    then passes each view alone, as `Referee` does: no reply is paid for twice.
 
     Args:
         complete: returns the model's reply to messages. If it raises `TRIES` times in a row, the
             agent raises a `NoResultError`, and no game is lost.
         style: of the prompts: ``"compact"`` or ``"full"``.
-        retries: how many more replies a decision may take; each is shown the last error.
-        on_failure: after the last: ``"forfeit"`` the game, or play ``"random"``; ``"raise"`` is as
-            ``"forfeit"``, which raises the `ReplyError` too.
-        workers: the most requests at once.
-        name: what tables call it.
+        retries: further replies after a bad one; each request states the last error.
+        on_failure: after the last bad reply: ``"forfeit"`` the game by raising the `ReplyError`
+            (``"raise"`` does the same), or play ``"random"``.
+        workers: the most parallel requests.
+        name: its name in tables.
 
     Attributes:
         tally: counts of replies and tokens.
@@ -82,7 +82,7 @@ class TextAgent:
         self._reader = Reader(retries, on_failure)
         self._lock = Lock()
         self._answered: dict[bytes, list[int | Exception]] = {}
-        self._lost: NoResultError | None = None  # what ended the current call
+        self._lost: NoResultError | None = None  # the error that ended the current call
 
     @property
     def tally(self) -> Tally:
@@ -117,7 +117,7 @@ class TextAgent:
         return np.array(found, dtype=np.int64)
 
     def _ask_all(self, views: Views, rng: np.random.Generator) -> list[int | Exception]:
-        """Return an action or what went wrong for each view."""
+        """Return an action or an exception for each view."""
         found: list[int | Exception | None] = [self._reader.remembered(view) for view in views]
         open_ones = [i for i, one in enumerate(found) if one is None]
         pool = ThreadPoolExecutor(min(self.workers, max(1, len(open_ones))))
@@ -152,7 +152,7 @@ class TextAgent:
         return error
 
     def _reply(self, messages: list[Message]) -> str:
-        """Return the reply to messages, asked for several times where none comes."""
+        """Return the reply to messages, from one of up to `TRIES` calls of ``complete``."""
         for left in reversed(range(TRIES)):
             if self._lost is not None:
                 raise self._lost
@@ -178,7 +178,7 @@ class TextAgent:
 
 
 def rules_of(view: Any) -> Rules:
-    """Return the preset that a view is played by; with changed rules the one most like it."""
+    """Return the preset that has the most fields in common with a view's rules."""
     shown = shown_fields(family_of(view))
 
     def alike(rules: Rules) -> int:
@@ -198,8 +198,8 @@ def chat(
 ) -> Complete:
     """Return a `Complete` of a model behind an OpenAI-compatible server.
 
-    ``base_url`` None: ``OPENAI_BASE_URL``, or else OpenAI's own; another server than these gets
-    none of the settings in ``OPENAI_API_KEY`` and the like. Options None: the server's own.
+    ``base_url`` None is ``OPENAI_BASE_URL``, or else OpenAI's server. Any other server gets neither
+    the ``OPENAI_API_KEY`` nor headers of other such settings. An option None is the server's own.
     """
     if not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a number of seconds above 0, got {timeout}")
@@ -229,12 +229,12 @@ def chat(
         began, body = time.monotonic(), b""
         stream = client.chat.completions.with_streaming_response
         with stream.create(model=model, messages=messages, **options) as response:
-            for part in response.iter_bytes():  # the client's timeout is that of each part
+            for part in response.iter_bytes():  # the client's timeout is per part
                 body += part
                 if time.monotonic() - began > timeout:
                     raise TimeoutError(f"the answer was not whole after {timeout:g} s")
                 if len(body) > MOST_BYTES:
-                    return ""  # the model's fault, as a reply that names nothing
+                    return ""  # counts as a bad reply of the model
         try:
             return json.loads(body)["choices"][0]["message"]["content"] or ""
         except (ValueError, LookupError, TypeError):
@@ -258,7 +258,7 @@ OF_THE_AGENT = ("style", "retries", "on_failure", "workers")
 
 
 def agent_of(given: str) -> TextAgent:
-    """Return the agent of the text after ``text:`` in a name: a model, then options."""
+    """Return the agent for the text after ``text:`` in a name: a model, then options."""
     model, _, words = given.partition("?")
     if not model:
         raise ValueError("text: names no model: write text:MODEL")

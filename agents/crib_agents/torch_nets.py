@@ -38,8 +38,8 @@ class PolicyNet(nn.Module):
     """The network of a `PolicyNetAgent`.
 
     Args:
-        layout: of the observations: with features it is a `CardNet`, else an MLP over the bits.
-        hidden_sizes: of the MLP; of a `CardNet` the first and the last.
+        layout: of the observations; with features the net is a `CardNet`, else an MLP over bits.
+        hidden_sizes: of the MLP's hidden layers; a `CardNet` uses the first and the last.
     """
 
     def __init__(self, layout: ObservationLayout, hidden_sizes: Sequence[int]) -> None:
@@ -84,7 +84,7 @@ def tensors_of(net: CardNet) -> Tensors:
 
 
 class SB3Net(nn.Module):
-    """A policy of Stable-Baselines3."""
+    """A Stable-Baselines3 policy as a module that returns its scores."""
 
     def __init__(self, score: SB3Score) -> None:
         super().__init__()

@@ -20,18 +20,18 @@ from crib_env.arrays import Array, Doubles
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import RNG_T, TABLE_T, WEIGHTS_T
 
-# The columns of an array of agents: the address of the function, that of the weights, their number.
+# The columns of an array of agents: address of the function, address and number of the weights.
 FUNCTION, WEIGHTS, NUMBER = range(3)
 AGENTS_T = int64[:, ::1]
 
 
 def signature_of(view: np.dtype[np.void]) -> Any:
-    """Return the signature of an agent's function of views of a dtype."""
+    """Return the signature of an agent's function for views of a dtype."""
     return int64(from_dtype(view), RNG_T, TABLE_T, WEIGHTS_T)
 
 
 def act_entry(act: Callable[..., Any], view: np.dtype[np.void], name: str, seconds: int) -> Entry:
-    """Return the entry of ``act(view, rng, table, weights) -> action``, a kernel or plain."""
+    """Return the entry of a kernel or function ``act(view, rng, table, weights) -> action``."""
     helper = act if hasattr(act, "py_func") else kernel(act)
 
     @entry(signature_of(view), name, seconds=seconds)
@@ -42,11 +42,11 @@ def act_entry(act: Callable[..., Any], view: np.dtype[np.void], name: str, secon
 
 
 def array_of_agents(agents: Sequence[tuple[Entry, Doubles]]) -> Array:
-    """Return agents as entries take them, int64[K, 3]; objects[K, 3] where nothing is compiled.
+    """Return the array of agents for entries, int64[K, 3]; object[K, 3] with NUMBA_DISABLE_JIT.
 
     Args:
         agents: the compiled function and the weights of each, contiguous float64[K]. The caller
-            keeps these objects alive as long as the addresses are used.
+            must keep these objects alive while the addresses are used.
     """
     found = np.empty((len(agents), 3), dtype=object if config.DISABLE_JIT else np.int64)
     for row, (act, weights) in zip(found, agents, strict=True):

@@ -1,16 +1,16 @@
-"""Where machine code is stored between starts.
+"""Storage of machine code between starts.
 
-One file an entry, named after the entry and the fingerprint of its code, so that sources of
+Each entry has one file, named after the entry and the fingerprint of its code, so that sources of
 different versions can share a folder and nothing stale is ever read. A file that is damaged or
 renamed, or a folder that cannot be written, costs a compilation and nothing else. Code that has no
 fingerprint is compiled in every process, and so is code with helpers that were compiled before
-(`own_symbols`), and all code with a version of Numba that lacks what storing needs (`find_fault`).
+(`own_symbols`), and all code with a version of Numba that lacks parts for storing (`find_fault`).
 
 Code is written to the first of these folders that can be written: ``NUMBA_CACHE_DIR`` if that is
 set, ``__pycache__`` beside the engine's sources, ``crib_env`` in the user's cache folder
 (``XDG_CACHE_HOME``, else ``~/.cache``), and one in the temporary directory that belongs to this
-user alone. It is read from all of them: what root compiled into an image serves every user. Stored
-code will be run, so a folder that others can write is not used unless the user names it.
+user alone. It is read from all of them, so code that root compiled into an image serves every user.
+Stored code is executed, so a folder that others can write is not used unless the user names it.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ import numba
 from crib_env.engine import private
 from crib_env.engine.fingerprint import check_numba, fingerprint
 
-MOST_FILES = 32  # files of one entry, by last use: versions and kinds of CPU that share a folder
-USED_SECONDS = 3600.0  # between two notes that a file is in use
+MOST_FILES = 32  # files kept of one entry, the last used: versions and kinds of CPU in one folder
+USED_SECONDS = 3600.0  # between two updates of a file's time of last use
 SEAL = hashlib.sha256().digest_size
-DIGITS = 24  # of the fingerprint in a file's name; the seal has all
+DIGITS = 24  # of the fingerprint in a file's name; the seal covers all of it
 ENDING = ".kernel"
 FORM = 3  # version of the file format; since 3 the seal covers the entry's name
 
-OWN = 1 << 62  # the least number of a function that is stored; Numba's own count starts at 1
+OWN = 1 << 62  # the least number of a function that may be stored; Numba counts from 1
 _NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
 _logger = logging.getLogger(__name__)
 
@@ -58,9 +58,9 @@ _said: set[str] = set()
 
 
 def say_once(text: str, key: str) -> None:
-    """Log a warning once per key; without logging set up, that goes to stderr.
+    """Log a warning once per key; without logging set up, it goes to stderr.
 
-    Processes that Python has started leave it to their parent.
+    Child processes of `multiprocessing` log nothing here.
     """
     if key not in _said and multiprocessing.parent_process() is None:
         _said.add(key)
@@ -76,15 +76,15 @@ def say_compiling(name: str, seconds: int) -> None:
 def _places() -> Iterator[tuple[Path, int, tuple[int, ...] | None]]:
     """Yield the folders that may hold the cache, the best first.
 
-    With each the permissions it is made with, and the owners it may have besides this user and
-    root; None: the user has named it, and any owner is accepted.
+    Each comes with the permissions to create it with, and the owners accepted besides this user and
+    root; None, for a folder that the user names, accepts any owner.
     """
     everyone, owner = 0o755, 0o700  # code beside the sources is readable by every user
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen).absolute(), everyone, None
     yield Path(__file__).parent / "__pycache__", everyone, (Path(__file__).stat().st_uid,)
     with contextlib.suppress(RuntimeError):
-        named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # relative ones are to be ignored
+        named = Path(os.environ.get("XDG_CACHE_HOME", ""))  # XDG says to ignore a relative path
         folder = (named if named.is_absolute() else Path.home() / ".cache") / "crib_env"
         yield folder, owner, ()
     with contextlib.suppress(OSError):  # there may be no temporary folder either
@@ -106,7 +106,7 @@ def _trusted(folder: Path, owners: tuple[int, ...] | None) -> bool:
     if owners is None or not hasattr(os, "getuid"):
         return True
     try:
-        about = folder.lstat()  # of a link itself, which anyone may have laid
+        about = folder.lstat()  # of a link itself, which any user may have made
     except OSError:
         return False
     mine = about.st_uid in (os.getuid(), 0, *owners) and stat.S_ISDIR(about.st_mode)
@@ -120,20 +120,20 @@ def _folder(chosen: str | None) -> tuple[Path | None, tuple[Path, ...]]:
     """Return the folder to write to, and those to read from."""
     places = list(_places())
     usable = (folder for folder, mode, owners in places if _writable(folder, mode) and _trusted(folder, owners))
-    written = next(usable, None)  # and made, before it is asked which can be read
+    written = next(usable, None)  # this creates the folder, so that it is also read from
     return written, tuple(folder for folder, _, owners in places if _trusted(folder, owners))
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that machine code is stored in, or None where there is no such place."""
+    """Return the folder that machine code is written to, or None if none can be written."""
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))[0]
 
 
 class KernelFile:
     """The file of one entry, with the machine code of its dispatcher.
 
-    ``identity`` is the fingerprint of the code and all it depends on; None if it has none, and so
-    must not be stored.
+    ``identity`` is the fingerprint of the code and all it depends on. Code without one (None) must
+    not be stored.
     """
 
     def __init__(self, dispatcher: Any, name: str, *depends: object) -> None:
@@ -159,7 +159,7 @@ class KernelFile:
         return hashlib.sha256(f"{self._name}\0{self.identity}\0".encode() + packed).digest()
 
     def load(self) -> bool:
-        """Give the dispatcher its code if that is stored and whole; return whether it is."""
+        """Load stored, undamaged code into the dispatcher; return whether there was any."""
         if self.identity is None:
             return False
         return any(self._read(folder / self._file) for folder in _folder(os.environ.get("NUMBA_CACHE_DIR"))[1])
@@ -178,13 +178,13 @@ class KernelFile:
         except Exception as error:
             _say_unstored(error)
             return False
-        with contextlib.suppress(OSError):  # another's file
+        with contextlib.suppress(OSError):  # another user's file
             if time.time() - path.stat().st_mtime > USED_SECONDS:
                 os.utime(path)
         return True
 
     def save(self) -> None:
-        """Keep compiled code, if there is a place for it; remove the version unused for longest."""
+        """Store compiled code if a folder can be written; remove the least recently used files."""
         if self.identity is None:
             return
         try:
@@ -204,7 +204,7 @@ class KernelFile:
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
             for old in sorted(folder.glob(versions), key=_age)[MOST_FILES:]:
                 old.unlink(missing_ok=True)
-        except Exception as error:  # such as a full disk: it runs all the same
+        except Exception as error:  # such as a full disk: the code still runs
             _say_unstored(error)
 
 
@@ -219,7 +219,7 @@ def _say_unstored(error: Exception) -> None:
 
 @cache
 def find_fault() -> Exception | None:
-    """Return why code cannot be stored with this version of Numba, and tell the user; else None."""
+    """Return and log why code cannot be stored with this version of Numba; None if it can."""
     try:
         check_numba()
         with own_symbols():
@@ -254,10 +254,10 @@ def find_fingerprint(dispatcher: Any, *more: object) -> str | Exception:
 
 @contextlib.contextmanager
 def own_symbols() -> Iterator[None]:
-    """Give the functions compiled meanwhile numbers that no other compilation uses.
+    """Context: functions compiled in it get numbers that no other compilation uses.
 
-    Numba tells functions of one name apart by a number that each process counts from 1. Read from
-    the cache, code of two processes would share symbols, and one be called for the other (numba
+    Numba tells functions of one name apart by a number that each process counts from 1. Cached code
+    of two processes would share symbols, and one function could be called for the other (numba
     issue 10486). The numbers also mark functions that must not be stored: one numbered by Numba was
     compiled elsewhere, perhaps with other options or for constants since changed.
     """
@@ -302,7 +302,7 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with open(handle, "wb") as file:
             file.write(data)
-        os.chmod(beside, 0o644)  # as it is, its owner alone may read it
+        os.chmod(beside, 0o644)  # mkstemp lets its owner alone read it
         os.replace(beside, path)
     except OSError:
         with contextlib.suppress(OSError):

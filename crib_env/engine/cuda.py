@@ -1,4 +1,4 @@
-"""The same kernels on a GPU: N games in device memory, one thread a game.
+"""The same kernels on a GPU: N games in device memory, one thread per game.
 
 Needs the extra ``cuda`` (numba-cuda). Import this module only where a GPU, or numba-cuda's
 simulator (``NUMBA_ENABLE_CUDASIM=1`` with ``NUMBA_DISABLE_JIT=1``), is to be used; docs/engine.md
@@ -31,13 +31,13 @@ from numba import cuda
 
 THREADS = 128  # in a block
 SIMULATED = bool(cuda.config.ENABLE_CUDASIM)
-# Numba gives a record in local memory no alignment; the simulator takes none.
+# Numba does not align a record in local memory; the simulator accepts no alignment.
 ALIGNMENT = None if SIMULATED else 8
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The ``@cuda.jit`` entries of an engine, each called with one thread a game."""
+    """The ``@cuda.jit`` entries of an engine, each launched with one thread per game."""
 
     reset: Any
     step: Any
@@ -47,7 +47,7 @@ class Entries:
 
 @cache
 def entries(family: Family) -> Entries:
-    """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
+    """Return GPU entries around the kernels of a family, compiled when first called."""
     kernels = family.kernels
     begin_episode, view = kernels.begin_episode, kernels.view
     reward = learner_kernels(family).reward
@@ -138,7 +138,7 @@ def entries(family: Family) -> Entries:
 class CudaBatch:
     """N games in the memory of the current CUDA device, every seat played by the caller.
 
-    Equal seeds give the deals that the vector environments give. Every array is overwritten by
+    Equal seeds give the same deals as the vector environments. Every array is overwritten by
     each call and keeps its place in memory, so that a framework's wrapper of it stays current:
     ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
 
@@ -158,14 +158,14 @@ class CudaBatch:
         movers: int64[N], the seat to move.
         rewards: float64[N, players], of the last step; an illegal action ends the episode at
             `illegal_reward` for the seat that took it and 0 for the others.
-        illegal_reward: no legal course pays less; see `Family.illegal_reward`.
+        illegal_reward: legal play never pays less; see `Family.illegal_reward`.
         dones: bool[N], whether the last step ended an episode; without ``autoreset``, whether the
             episode is over.
         actions: int64[N], where `sample` leaves its draws.
         states: the records of the games, `family.state`[N].
 
     Raises:
-        ValueError: an argument that is not possible, by name.
+        ValueError: an invalid argument, by name.
     """
 
     def __init__(
@@ -241,14 +241,14 @@ class CudaBatch:
         self._entries.step[self._grid](*game, actions, self.movers, self.obs, self.masks, self.rewards, self.dones)
 
     def sample(self) -> Any:
-        """Draw a legal action in every game, each as likely; return `actions`, 0 where none is."""
+        """Draw a legal action uniformly in every game; return `actions`, 0 where none is legal."""
         self._entries.sample[self._grid](self.masks, self._rngs, self.actions)
         return self.actions
 
     def rollout(self, steps: int) -> int:
         """Play ``steps`` random decisions in every game in one launch; return their number.
 
-        `rewards` and `dones` are left as they were.
+        `rewards` and `dones` do not change.
         """
         self._entries.rollout[self._grid](
             self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers, self.obs, self.masks

@@ -1,8 +1,7 @@
 """Compiled functions over the games of one family: one game, many games, views.
 
-A range kernel works on games ``lo`` to ``hi`` of one array and releases the GIL, so Python threads
-over ranges use all cores; other entries work on the games listed. `crib_env.engine.learners` has
-those of a learner's games.
+They release the GIL. `crib_env.engine.learners` has the entries of a learner's games; most work on
+games ``lo`` to ``hi`` of one array, so that Python threads over ranges use all cores.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ def entries_of(family: Family) -> Entries:
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
     def begin(states, rules, decks, dealer, log):
-        """Begin an episode in ``states[0]``; ``dealer`` deals first, or who cuts it, if NONE."""
+        """Begin an episode in ``states[0]``; ``dealer`` deals first; NONE: cut for the deal."""
         begin_episode(states[0], rules[0], decks, dealer, log)
 
     @entry(
@@ -84,7 +83,7 @@ def entries_of(family: Family) -> Entries:
         seconds=5,
     )
     def step(states, rules, decks, table, log, views, obs, mask, margins, action):
-        """Step ``states[0]`` and observe it for the seat then to move.
+        """Step ``states[0]`` and observe it for the next seat to move.
 
         ``margins`` (int64[players]) receives the `margin` of each seat's side, in units.
         Returns `ILLEGAL`, with nothing changed; or the seat to move, plus `EPISODE_OVER` after the
@@ -108,7 +107,7 @@ def entries_of(family: Family) -> Entries:
 
     @entry(void(states_t, rules_t, int64, views_t, uint8[::1], int8[::1]), f"{name}.observe")
     def observe(states, rules, seat, views, obs, mask):
-        """Write what ``seat`` may know of ``states[0]`` as view, observation and mask."""
+        """Write the view, observation and mask of ``seat`` in ``states[0]``."""
         v = views[0]
         view_of(states[0], rules[0], seat, v)
         encode(v, obs)
@@ -116,7 +115,7 @@ def entries_of(family: Family) -> Entries:
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.begin_games")
     def begin_games(states, rules, decks, lanes, dealers, log):
-        """Begin an episode in each game; ``dealers[k]`` deals first in ``lanes[k]``, or NONE."""
+        """Begin an episode in each game ``lanes[k]``; ``dealers[k]`` deals first; NONE: cut."""
         for k in range(lanes.shape[0]):
             begin_episode(states[lanes[k]], rules[0], decks, dealers[k], log)
             keep_log(log)

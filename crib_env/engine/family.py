@@ -1,6 +1,6 @@
 """A family of games, as all other code sees it: its records, its kernels, its words.
 
-A family is one package with an attribute ``FAMILY``; all other code plays every family by it.
+A family is one package with an attribute ``FAMILY``; all other code plays the games through it.
 """
 
 from __future__ import annotations
@@ -47,24 +47,24 @@ class Features(NamedTuple):
 
     state: Layout  # of the view as a whole
     rows: int  # how many rows follow, one for each action that may be legal at a time
-    # Of an action; the first is 1 + the action, and 0 in a row without one, whose other numbers are
-    # 0 too. The second is the certain gain, in points.
+    # The row of an action: first 1 + the action, second its certain or mean gain. A row without an
+    # action is all 0.
     row: Layout
-    # For each action the places whose rows it adds to. Then rows are of places in place of actions,
-    # the first number of one that counts for the other side is negative, and ``state`` ends with a
-    # feature ``legal``, the mask.
+    # For each action, the rows that it adds to. If given, a row stands for a place, such as a line,
+    # instead of an action; its first number is negative if the place scores for the other side; and
+    # ``state`` ends with the slice ``legal``, the action mask.
     places: tuple[tuple[int, ...], ...] | None = None
     # Bits before this one name cards by id; networks do better with the features' ranks alone.
     first: int = 0
 
     @property
     def width(self) -> int:
-        """The numbers in a row."""
+        """The length of a row."""
         return sum(one.size for one in self.row)
 
     @property
     def size(self) -> int:
-        """All numbers."""
+        """The length of all features."""
         return sum(one.size for one in self.state) + self.rows * self.width
 
 
@@ -85,13 +85,13 @@ class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
 
     ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[LOG_SIZE]. A seat
-    chooses an *action*; `step` takes a *move*: at Table Top the action, in the two-hand games
-    the place of the card among those dealt, so that it is looked for once.
+    chooses an *action*; `step` takes a *move*: at Table Top the action, in the games with hands the
+    card's place among those dealt, which `find_move` looks up once.
     """
 
     begin_episode: Kernel  # (s, rules, decks, dealer, log); dealer a seat, or NONE to cut
     find_move: Kernel  # (s, rules, action) -> move, NONE if the action, any number, is not legal
-    draw_move: Kernel  # (s, rules, rng) -> move, each legal one as likely
+    draw_move: Kernel  # (s, rules, rng) -> a legal move, uniformly
     step: Kernel  # (s, rules, decks, table, move, log), for the seat to move
     view: Kernel  # (s, rules, seat, v): the one gate to a seat's knowledge
     encode: Kernel  # (v, obs), the observation
@@ -104,7 +104,7 @@ class Kernels:
 class CanonicalSuits(NamedTuple):
     """Kernels of ``suits="canonical"`` and ``"ranks"``: equal situations look equal."""
 
-    kernels: dict[str, Kernel]  # those that take the place of the ones in `Kernels`, by name
+    kernels: dict[str, Kernel]  # that replace those of `Kernels`, by name
     relabel_views: Entry  # (views): writes canonical cards, and hides fields by these suits
 
 
@@ -113,29 +113,29 @@ class Family:
     """A family of games."""
 
     name: str  # that of its package
-    rules: np.dtype[np.void]  # of the rules in numbers
-    state: np.dtype[np.void]  # of a game's full state
-    view: np.dtype[np.void]  # of a seat's view
+    rules: np.dtype[np.void]  # the record of the rules
+    state: np.dtype[np.void]  # the record of a game's full state
+    view: np.dtype[np.void]  # the record of a seat's view
     kernels: Kernels
     episodes: Mapping[str, int]  # their names, with their numbers in the rules record
     actions: int  # the size of the action space
     layout: Layout  # the observation's slices
     phases: tuple[str, str, str]  # the three kinds of points that a tally keeps apart
     features: Features  # what `Kernels.write_features` writes
-    hand: Callable[[Any], list[int]]  # of a view, the ids of the cards that its seat may use
-    # Of a state, a card that no seat, or only one, knows: the starter; the card in turn.
+    hand: Callable[[Any], list[int]]  # (view) -> the ids of the cards that its seat holds
+    # (state) -> a card id: the starter, turned or not; at Table Top the card in turn.
     hidden_card: Callable[[Any], int]
-    why_illegal: Callable[[Any, int], str]  # of a view and an action: why it is illegal, a sentence
-    text: Callable[..., str]  # of a view, rules, name, number of the deal and events
+    why_illegal: Callable[[Any, int], str]  # (view, action) -> why it is illegal, as a sentence
+    text: Callable[..., str]  # (view, rules, name, number of the deal, events)
     notation: Notation  # how its positions are written and read
-    # Of a rules record and whether the reward pays means: the most points that a side can lose to
-    # the mean of the others until the episode's end. An illegal action costs it.
+    # (rules record, whether the reward pays means) -> the most points that a side can lose to the
+    # mean of the others until the episode's end: the cost of an illegal action.
     worst_loss: Callable[[Any, bool], int]
-    # Of views of some seats at one moment, the first below, and a `Scene`: the parts of a drawing,
-    # as `crib_env.render.svg.document` takes them. The first part, the ground, stays the same.
+    # (views of some seats at one moment, a `Scene`) -> the parts of a drawing for
+    # `crib_env.render.svg.document`. The first view's seat is below; part 0 is the background.
     draw: Callable[..., list[str]]
-    # Of all seats' views before the last turn of a deal, its actions, the scores before and after,
-    # and whether hands are shown: their views while the deal is counted.
+    # (all seats' views before a deal's last turn, its actions, the scores before and after, whether
+    # hands are shown) -> their views while the deal is counted.
     closing: Callable[..., list[Any]]
     # The kernels that replace the luck of a show by its mean, by reward: see `family_for`.
     expected: Mapping[str, Kernels] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class Family:
         return int((record["sides"][0] - 1) * plain(self.kernels.unit)(record[0]))
 
     def illegal_reward(self, rules: Rules, episode: str, reward: str, players: int | None) -> float:
-        """Return the reward of an illegal action ending the episode: no legal course pays less."""
+        """Return the reward of an illegal action that ends the episode: legal play pays no less."""
         if reward == "win":
             return -1.0
         record = self.rules_record(rules, episode, players)[0]
@@ -212,10 +212,10 @@ def _family_of_dtype(dtype: np.dtype[np.void]) -> Family | None:
 
 
 def family_of(views: np.void | Array) -> Family:
-    """Return the family of games that views, records [B], or one view are of.
+    """Return the family of views, records [B], or of one view.
 
     Raises:
-        ValueError: no views of a known game.
+        ValueError: not views of a known game.
     """
     family = _family_of_dtype(views.dtype)
     if family is not None and views.ndim <= 1:
@@ -236,11 +236,11 @@ def check_family(name: str, views: Array, played: Collection[str]) -> Family:
     return family
 
 
-ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
+ONE_DEAL = ("deal", "round")  # games differ in the word; both are accepted
 
 
 def episode_name(episode: str, known: Collection[str]) -> str:
-    """Return the name of an episode; of one of a single deal, the word that is known of the two."""
+    """Return an episode's name; of ``"deal"`` and ``"round"``, the one in ``known``."""
     if episode in ONE_DEAL and episode not in known:
         return next((word for word in ONE_DEAL if word in known), episode)
     return episode
@@ -249,7 +249,7 @@ def episode_name(episode: str, known: Collection[str]) -> str:
 def family_for(name: str, reward: str = "points", suits: str = "real") -> Family:
     """Return a family with the kernels for a reward and for a form of suits.
 
-    Rewards in `EXPECTED` replace the luck of a show by its mean; by all suits but ``"real"``,
+    Rewards in `EXPECTED` replace the luck of a show by its mean; with any suits but ``"real"``,
     views and actions use canonical cards.
     """
     check_choice("reward", reward, REWARDS)  # before the cache hashes them
@@ -283,7 +283,7 @@ TENS = 20  # thermometer of the tens of points still to make
 NEED = TENS + 10
 M16 = 0xFFFF
 
-# What `encode_need` writes, by points: to copy it is cheaper than to count out the tens.
+# The bits that `encode_need` writes, by points: copying is cheaper than computing them.
 NEEDS = np.array(
     [
         [i < points // 10 if i < TENS else i - TENS == points % 10 for i in range(NEED)]
@@ -294,7 +294,7 @@ NEEDS = np.array(
 
 
 def offsets(slices: Layout) -> Any:
-    """Return a named tuple: where each slice begins, and as ``end`` the length of them all.
+    """Return a named tuple of the start of each slice, and their total length as ``end``.
 
     Kernels read it as a constant.
     """

@@ -51,7 +51,7 @@ OPTIONS = {"nopython", "nogil", "boundscheck", "inline", *INHERITED}  # those of
 PLAIN = {bool, int, float, complex, str, bytes, NoneType, EllipsisType}
 DYNAMIC = {"open", "eval", "exec", "compile", "__import__", "globals", "vars", "input"}
 DTYPES = "biufcSUMmV"
-# Numba's types, and what says everything about one besides its text.
+# Numba's types, and the parts of each that its text does not show.
 TYPES: dict[str, Callable[[Any], Iterable[Any]]] = {
     **dict.fromkeys(("Integer", "Float", "Complex", "Boolean", "NoneType", "UnicodeType"), lambda _: ()),
     **dict.fromkeys(("Array", "NestedArray", "UniTuple"), lambda value: (value.dtype,)),
@@ -160,7 +160,7 @@ class _Walk:
                 self.value(item)
         elif kind is private.CPUDispatcher:
             self.dispatcher(value)
-        elif kind is private.Intrinsic:  # Python that writes the machine code, and is walked the same
+        elif kind is private.Intrinsic:  # Python that generates the machine code; walked too
             self.facts += ("intrinsic", value._prefer_literal)
             self.value(tuple(value._ctor_kwargs.items()))
             self.number(value._defn)
@@ -222,7 +222,7 @@ class _Walk:
             self.value(part)
 
     def class_(self, value: Any) -> None:
-        """Note an enumeration with its members, or a named tuple with its fields."""
+        """Record an enumeration with its members, or a named tuple with its fields."""
         self.facts.append([base.__qualname__ for base in value.__mro__])
         if issubclass(value, enum.Enum):
             for name, member in value.__members__.items():
@@ -263,8 +263,8 @@ _ATTRIBUTES = (
     if "LOAD_METHOD" in dis.opmap and sys.version_info < (3, 12)
     else {dis.opmap["LOAD_ATTR"]: 1}
 )
-_IDLE = (0, dis.opmap["NOP"])  # 0: room for the interpreter's own notes
-# Of a function's flags; the others do not count, and a profiler clears some of them.
+_IDLE = (0, dis.opmap["NOP"])  # 0: the interpreter's inline caches
+# The flags of a function that matter; a profiler clears some of the others.
 _FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR
 _PARTS = ("argcount", "posonlyargcount", "kwonlyargcount", "names", "varnames", "cellvars", "freevars")
 
@@ -300,7 +300,7 @@ class Bytecode(NamedTuple):
 
 @cache
 def read_bytecode(code: CodeType) -> Bytecode:
-    """Return what ``code`` says."""
+    """Return the `Bytecode` of a code object."""
     steps = list(_steps(code.co_code))
     reads = dict.fromkeys(_chains(code, steps))
     names = {*code.co_names, *("__import__" for operation, _ in steps if operation == _IMPORT)}
@@ -321,7 +321,7 @@ def read_bytecode(code: CodeType) -> Bytecode:
 
 
 def _steps(code: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the instructions and their arguments, as `dis` does in ten times the time."""
+    """Yield the instructions and their arguments; `dis` takes ten times as long."""
     argument = 0
     for operation, low in zip(code[::2], code[1::2], strict=True):
         argument = argument << 8 | low
@@ -429,7 +429,7 @@ def _home(template: Any) -> str | None:
     return None
 
 
-# --- whether Numba and Python keep all this in the way in which it is read here -------------------
+# --- check that Numba and Python store all this in the form read here -----------------------------
 
 
 def check_numba() -> None:

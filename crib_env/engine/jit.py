@@ -5,8 +5,8 @@ marks one of the few functions called from Python: compiled for one explicit sig
 use, its machine code stored on disk (see `crib_env.engine.cache`). Measured: any other arrangement
 compiles slower or starts slower.
 
-Entries and kernels may be closures, so that one text serves every family of games and every agent:
-captured values are compiled in like constants.
+Entries and kernels may be closures, so that one source serves every family of games and every
+agent: captured values are compiled in like constants.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def kernel(function: F) -> F:
 def shared_kernel(function: F) -> F:
     """Compile a helper as `kernel` does, but once for all constants that its callers pass.
 
-    Numba compiles a kernel again for each: `peg` nine times, by reason. That took a
-    fifth of a cold start. Loops over networks gain by it, pegging kernels do not.
+    Numba compiles a kernel again for each constant: `peg` nine times, by reason, which took a fifth
+    of a cold start. That speeds up loops over networks, but not pegging kernels.
     """
     dispatcher: Any = kernel(function)
     if not config.DISABLE_JIT:
@@ -82,10 +82,10 @@ def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _keepable(dispatcher: Any) -> Callable[[Any], Any]:
-    """Return a kernel's ``compile`` that makes code which entries may keep.
+    """Return a ``compile`` for a kernel whose code entries may store.
 
-    The first caller that compiles the kernel, Python or any function, sets all
-    options that it could take from there.
+    Any caller may compile the kernel first, Python or any function: the kernel itself sets all
+    options that it would otherwise take from that caller.
     """
     compile_ = dispatcher.compile
 
@@ -104,7 +104,7 @@ class Entry:
     Args:
         function: the function to compile.
         signature: Numba's types of its arguments and its result.
-        name: what its file in the cache is called; entries made of one text by closures differ.
+        name: the name of its file in the cache; closures made from one source need different names.
         seconds: about how long it compiles, in CPU seconds; 0 for less than two, not announced.
     """
 
@@ -142,12 +142,12 @@ class Entry:
         dispatcher.disable_compile()
         return cast(Callable[..., Any], dispatcher)
 
-    # `cached_property` holds a lock of its own in Python 3.11, for which a fork would not wait.
+    # Not `cached_property`: in Python 3.11 it has a lock that a fork would not wait for.
     @property
     def unchecked(self) -> Callable[..., Any]:
         """The machine code without Numba's choice by the arguments' types, for hot loops.
 
-        With many arrays that choice takes most of the call, and one signature leaves none. The
+        With many arrays that choice takes most of the call, though an entry has one signature. The
         arguments must have the signature's types exactly: users' arguments go through the entry
         itself, which checks them.
         """

@@ -37,16 +37,15 @@ from crib_env.engine.record import (
 )
 from crib_env.engine.rng import below, next_word
 
-# In place of an action: let the others move until the learner is to, in games just begun.
+# In place of an action, in games just begun: play the others up to the learner's first decision.
 CONTINUE = -(1 << 40)
 
-# How an episode ended: the side that won (NONE if none did, or if an illegal action ended it),
-# whether one did, the learner's seat, then the scores by side.
+# Columns of ``endings``: the side that won (NONE if none did, or if an illegal action ended the
+# episode), whether an illegal action ended it, the learner's seat, the scores by side.
 WINNER, ILLEGAL, SEAT, SCORES = range(4)
 
-# A summary of it: the same, but ILLEGAL is the illegal action that ended it (NONE if none did,
-# BELOW for any below 0), and after the scores by how much the game was won. `illegal_action` of the
-# infos is the same.
+# Columns of ``summary``: the same, but ILLEGAL is the illegal action itself (NONE without one,
+# BELOW for any below 0), as `illegal_action` of the infos. The winning margin follows the scores.
 BELOW = -2
 
 # The others that a game can wait for besides the learner.
@@ -70,7 +69,7 @@ def learner_kernels(family: Family) -> LearnerKernels:
 
     @kernel
     def waits_for(s, phase, seat):
-        """Return OPPONENT or PHASE_POLICY; NONE if it waits for the learner or is over."""
+        """Return OPPONENT or PHASE_POLICY; NONE if the game waits for the learner or is over."""
         if s["over"]:
             return NONE
         if has_phases and s["phase"] == phase:
@@ -89,7 +88,7 @@ def learner_kernels(family: Family) -> LearnerKernels:
 
     @kernel
     def winner_of(s, rules):
-        """Return the side whose return is above 0; NONE if that is none, or several."""
+        """Return the side whose return is above 0; NONE if there is none or more than one."""
         winner = NONE
         for side in range(rules["sides"]):
             if win_return(s, rules, side) > 0:
@@ -100,7 +99,7 @@ def learner_kernels(family: Family) -> LearnerKernels:
 
     @kernel
     def write_ending(s, rules, seat, illegal, ending):
-        """Write into ``ending``, int64[SCORES + sides]; ``illegal``: the learner's action was."""
+        """Write ``ending``, int64[SCORES + sides]; ``illegal``: an illegal action ended it."""
         ending[WINNER] = NONE if illegal else winner_of(s, rules)
         ending[ILLEGAL] = illegal
         ending[SEAT] = seat
@@ -123,7 +122,7 @@ class LearnerEntries:
 
     step_range: Entry  # steps a learner's games against one compiled opponent
     learners_act: Entry
-    take_turns: Entry  # lets several agents act until the learner is to move
+    take_turns: Entry  # plays several agents until the learner is to move
     settle: Entry
     observe: Entry
     draw_seats: Entry
@@ -143,7 +142,7 @@ def learner_entries(family: Family) -> LearnerEntries:
 
     @kernel
     def until_learner(s, rules, decks, table, agents, rng, v, log, seat):
-        """Let the first agent act until ``seat`` is to move; return False if it acted illegally."""
+        """Play the first agent until ``seat`` is to move; return False if it acted illegally."""
         while s["over"] == 0 and s["to_move"] != seat:
             view(s, rules, s["to_move"], v)
             move = find_move(s, rules, act_by(agents, 0, v, rng, table))
@@ -228,7 +227,7 @@ def learner_entries(family: Family) -> LearnerEntries:
     def take_turns(
         states, rules, decks, table, agents, rngs, phase_rngs, views, log, phase, drawn, seats, waiting, lo, hi
     ):  # fmt: skip
-        """Let agents play the games ``waiting[lo:hi]`` up to the learner's decision.
+        """Play agents in the games ``waiting[lo:hi]`` up to the learner's next decision.
 
         ``agents`` are the opponents, number ``drawn[i]`` in game i, and last the policy of
         ``phase``, if any. Returns NONE, or the first game in which an action was illegal: there it
@@ -263,8 +262,8 @@ def learner_entries(family: Family) -> LearnerEntries:
     ):
         """Take the learner's action in each game of a range.
 
-        ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns how
-        many those are. ``phase`` is the one that the phase policy plays, NONE without one.
+        ``waiting`` (int64[N]) receives from ``lo`` on the games that wait for others; returns their
+        number. ``phase`` is the one that the phase policy plays, NONE without one.
         """
         n = 0
         for i in range(lo, hi):
@@ -341,7 +340,7 @@ def learner_entries(family: Family) -> LearnerEntries:
         seconds=5,
     )
     def observe_features(states, rules, table, views, seats, ended, bits, observations):
-        """Write ``observations`` with features, float32[N, obs_size + features], of their ``bits``.
+        """Write ``observations``, float32[N, obs_size + features]: the ``bits``, then the features.
 
         A separate pass after the step, so steps without features cost nothing extra. Where
         ``ended`` (bool[N]) all features are 0.
@@ -422,7 +421,7 @@ def nth_legal(masks, draws, actions):
 
 @entry(void(RNGS_T, int64[:, ::1], int64[::1], int64[::1]))
 def draw_shares(rngs, bounds, lanes, drawn):
-    """Draw for each of ``lanes`` on which of K shares its word falls (bounds int64[N, K])."""
+    """Draw one of K shares for each of ``lanes``, by cumulative ``bounds``, int64[N, K]."""
     for j in range(lanes.shape[0]):
         lane = lanes[j]
         word = next_word(rngs[lane])
@@ -434,7 +433,7 @@ def draw_shares(rngs, bounds, lanes, drawn):
 
 @entry(void(MASKS_T, RNGS_T, int64[::1], int64[::1]))
 def replace_illegal(masks, rngs, actions, illegal):
-    """Draw a legal action in place of every illegal one, which goes to ``illegal`` (int64[N])."""
+    """Store each illegal action in ``illegal``, int64[N], and replace it by a random legal one."""
     for i in range(masks.shape[0]):
         illegal[i] = NONE
         action = actions[i]

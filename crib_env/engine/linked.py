@@ -24,9 +24,9 @@ LinkedCompiler: Any = None
 if not private.missing:
 
     class LinkedCode(private.JITCodeLibrary):  # type: ignore[misc]
-        """Code that is not optimized, as its callers are, and not given to the engine to run.
+        """Code that is neither optimized (its callers are) nor given to LLVM's execution engine.
 
-        Recursive code is: it may call a function by the address that the engine gives it.
+        Recursive code is both: it may call a function by the address that the engine gives it.
         """
 
         recursive = False
@@ -75,7 +75,7 @@ if not private.missing:
 
 
 def linked(function: Any, options: dict[str, Any]) -> Any:
-    """Return the dispatcher of a helper; called from Python, it compiles the function for that."""
+    """Return the dispatcher of a helper; calls from Python compile the function separately."""
     if LinkedCompiler is None:
         return numba.njit(**options)(function)
     dispatcher: Any = numba.njit(**options, pipeline_class=LinkedCompiler)(function)
@@ -85,7 +85,7 @@ def linked(function: Any, options: dict[str, Any]) -> Any:
         return numba.njit(**options)(_twin(function))
 
     def add_overload(code: Any) -> None:
-        key = object()  # by which callers find the code, as others by their wrapper for Python
+        key = object()  # callers find this code by the key, other code by its wrapper for Python
         code.target_context.insert_user_function(key, code.fndesc, [code.library])
         _set_environment(code)
         dispatcher.overloads[tuple(code.signature.args)] = code._replace(entry_point=key)
@@ -111,7 +111,7 @@ def _twin(function: Any) -> FunctionType:
 
 
 def _set_environment(code: Any) -> None:
-    """Define the variable in which code finds its Python objects: to print takes some, for one."""
+    """Define the variable that holds the Python objects of code, such as those of ``print``."""
     target, codegen = code.target_context, code.codegen
     name = target.get_env_name(code.fndesc)
     module = codegen._create_empty_module(name)

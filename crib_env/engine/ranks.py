@@ -23,7 +23,7 @@ RANKS = 13
 SUITS = 4
 DECK = RANKS * SUITS
 WHOLE_DECK = (1 << DECK) - 1  # every card in a mask, one bit a card id
-MOST = 6  # cards that any game for two deals to a seat
+MOST = 6  # the most cards that a game for two deals to a seat
 CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], dtype=np.int64)
 
 
@@ -31,9 +31,9 @@ CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(DECK)], 
 def bit_count(mask):
     """Return how many bits of ``mask`` (below 2**32) are set.
 
-    LLVM knows this shape, all 64 bits of it, and puts the processor's own instruction in its place.
+    LLVM recognises this form, in 64 bits, and replaces it by the processor's own instruction.
     """
-    mask = int(mask)  # in plain Python: NumPy would warn of the product's overflow, which is meant
+    mask = int(mask)  # in plain Python: NumPy would warn of the product's overflow, which is intended
     mask = mask - (mask >> 1 & 0x5555555555555555)
     mask = (mask & 0x3333333333333333) + (mask >> 2 & 0x3333333333333333)
     mask = (mask + (mask >> 4)) & 0x0F0F0F0F0F0F0F0F

@@ -55,7 +55,7 @@ def tuple_of(kind: type[Any], *fields: Any) -> Any:
 # --- the log of one action: points pegged, in order; ``log[0]`` rows follow ----------------------
 
 # The reasons by number; `REASONS` names them. The last two are of Table Top: where only the
-# difference counts (T13), HEELS, LINE and CRIB are hand points, DIFFERENCE alone changes the score.
+# difference counts (T13), DIFFERENCE alone changes the score, not HEELS, LINE and CRIB.
 FOR_LAST, HEELS, FIFTEEN, PAIR, RUN, THIRTY_ONE, GO, LAST, SHOW, CRIB, LINE, DIFFERENCE = range(len(REASONS))
 
 
@@ -91,7 +91,7 @@ def note(log, side, points, reason, cards):
 
 @shared_kernel
 def note_cards(log, side, points, reason, cards):
-    """Log points, also 0 (an event with `include_zero` alone), unless the log is full."""
+    """Log points, also 0 (read only with ``include_zero``), unless the log is full."""
     row = 1 + LOG_WIDTH * log[0]
     if row + LOG_WIDTH <= log.shape[0]:
         log[row] = side

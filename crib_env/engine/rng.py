@@ -1,4 +1,4 @@
-"""The generator of all chance: sfc32 (Doty-Humphrey's Small Fast Counter, 32 bits).
+"""The random number generator: sfc32 (Doty-Humphrey's Small Fast Counter, 32 bits).
 
 32-bit words kept in int64 with adds, shifts and xors only, so that Numba, plain Python and CUDA
 give the same bits.

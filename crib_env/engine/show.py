@@ -1,8 +1,8 @@
 """Counting a set of cards: fifteens, pairs, runs, flushes and nobs (C2, C4, H8, F6, T8).
 
-What depends on ranks alone is read from a table indexed by a sum of keys, one a rank. The keys
-(found greedily) make the sums of all five-card rank multisets distinct, and those of all four-card
-ones. The table is filled once at start by the direct count `count_ranks`, which a GPU uses as is.
+Points of ranks alone are read from a table indexed by the sum of the ranks' keys. The keys (found
+greedily) make the sums of all five-card rank multisets distinct, and those of all four-card ones.
+The table is filled once at start by the direct count `count_ranks`; a GPU gets a copy of it.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def add_card(key, suits, jacks, card):
 
 @kernel
 def with_starter(table, key, suits, jacks, held, starter, flush_size):
-    """Return the points of held cards with the starter."""
+    """Return the points of held cards (sum of keys, suits in bytes, jacks) with the starter."""
     at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)
     nob = jacks >> (starter & 3) & 1
     return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)
@@ -115,14 +115,14 @@ def with_starter(table, key, suits, jacks, held, starter, flush_size):
 
 @kernel
 def read_sum(table, pair, i):
-    """Return a sum of two ranks: 0 to 12 by a rank, 13 to 103 by two ranks, 104 by none."""
+    """Return a sum of `fill_sums`: 0 to 12 with a given rank, 13 to 103 with two, 104 with none."""
     at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
     return np.int64(table[at]) | np.int64(table[at + 1]) << 8 | np.int64(table[at + 2]) << 16
 
 
 @kernel
 def write_sum(table, pair, i, value):
-    """Write what `read_sum` returns."""
+    """Write a sum where `read_sum` reads it."""
     at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
     for byte in range(SUM_BYTES):
         table[at + byte] = value >> 8 * byte & 255
@@ -130,10 +130,10 @@ def write_sum(table, pair, i, value):
 
 @entry(void(TABLE_T))
 def fill_sums(table):
-    """Fill the sums: what two ranks count with every three cards of a deck that hold some cards.
+    """Fill the sums: the points of two ranks with every three cards of a deck that hold given ones.
 
-    The cards are two, one or none, given by their ranks. A sum with fewer cards is made of those
-    with one more, each of which counts as often as there are cards to add.
+    Given are two, one or no cards, by their ranks. A sum with fewer given cards adds up those with
+    one more, divided by how often each three cards are counted.
     """
     for b in range(13):
         for a in range(b + 1):

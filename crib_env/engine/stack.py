@@ -8,8 +8,8 @@
     def layer(x):
         hidden = stack.floats(HIDDEN)
 
-The room is the calling kernel's own: it is gone when that returns, so such an array may be handed
-on to helpers and never returned. Its numbers are not set to 0.
+The memory belongs to the calling kernel's frame: pass such an array to helpers, never return it.
+Its numbers are not set to 0.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def _scratch(scalar: Any) -> Any:
     return scratch
 
 
-# With NUMBA_DISABLE_JIT kernels are plain Python, and so is their scratch: what reads numbers that
-# it has not set is found out.
+# With NUMBA_DISABLE_JIT these are NumPy arrays of NaN or of the least integer, which expose kernels
+# that read numbers before they set them.
 LEAST = np.iinfo(np.int64).min
 floats = partial(np.full, fill_value=np.nan) if config.DISABLE_JIT else _scratch(float64)
 ints = partial(np.full, fill_value=LEAST) if config.DISABLE_JIT else _scratch(int64)

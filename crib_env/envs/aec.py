@@ -52,12 +52,12 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
     action with ``on_illegal="terminate"`` ends the episode, as PettingZoo's TerminateIllegalWrapper
     does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]``
-    has the seat's own (-1 if it was legal, -2 if it was negative). ``mask_in_observation=False`` is
+    has the replaced action (-1 if none was, -2 for any below 0). ``mask_in_observation=False`` is
     for wrappers of observations, such as SuperSuit's, that need the bits alone.
 
     Attributes:
-        game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by
-            the environment's methods, are not seen by the environment.
+        game: the `Game`, for reading. The environment does not notice moves and positions set on
+            it directly.
     """
 
     def __init__(self, config: EnvConfig) -> None:
@@ -103,11 +103,11 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         """Begin an episode.
 
         Args:
-            seed: seeds the generator of all deals and cuts; None continues with it.
+            seed: starts all generators; None continues with them.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
-            ValueError: a seed or an option that does not fit; nothing has changed then.
+            ValueError: an invalid seed or option; nothing has changed then.
         """
         seed = check_seed(seed)
         chosen = read_options(options, self.game.sides, self.rules.target)
@@ -145,7 +145,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             action = whole_action(action, game.family.actions)
         try:
             code = game.advance(action)
-        except OverflowError:  # a number that no 64 bits hold is no action either
+        except OverflowError:  # a number beyond 64 bits is illegal too
             code = ILLEGAL
         illegal = NONE
         if code < 0:
@@ -203,7 +203,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         return {first: observation, second: mask}
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
+        """Return ``agent_selection``'s observation, reward since it last acted, ends and info."""
         if not self.agents:
             raise EpisodeOverError("last() without a running episode: call reset() first")
         agent = self.agent_selection
@@ -216,10 +216,10 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         )
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """Return everything, for centralised critics.
+        """Return the state of the whole game, for centralised critics.
 
-        That is every seat's observation, then a card by id: the starter, turned or not; in Table
-        Top the card in turn.
+        This is every seat's observation, then a card, one-hot by id: the starter, turned or not; in
+        Table Top the card in turn.
 
         Returns:
             uint8[players * obs_size + 52].
@@ -258,7 +258,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         return self.game.view(seat)
 
     def snapshot(self) -> EnvSnapshot:
-        """Return the position, its generator included, for `restore`; later play leaves it be."""
+        """Return the position, its generator included, for `restore`; play does not change it."""
         episode = {name: getattr(self, name) for name in EPISODE if hasattr(self, name)}
         return EnvSnapshot(self.game.snapshot(), copy.deepcopy(episode))
 
@@ -315,7 +315,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             self.render()
 
     def _show_masks(self, *agents: str) -> None:
-        """Write masks into infos that have them, in new dictionaries: the last are the callers'."""
+        """Write masks into infos that have them, in new dictionaries: callers hold the old ones."""
         for agent in agents if self._keys is None else ():
             mask = np.zeros_like(self.game.mask)
             if agent == self.agent_selection and not self._over:
@@ -323,10 +323,9 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
             self.infos[agent] = {**self.infos[agent], "action_mask": mask}
 
     def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
-        """Let the phase policy make its decisions; return each seat's margin.
+        """Play the phase policy's decisions; return each seat's margin, as `Game.margins`.
 
-        As `Game.margins`. Where it fails the episode is over: no seat has an action until the
-        next reset.
+        If the policy fails, the episode is over: ``agents`` stays empty until the next reset.
         """
         agents, self.agents = self.agents, []
         margins = policy.play(self.game, self._phase_rng)
@@ -357,7 +356,7 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
         self._deads_step_first()
 
     def _terminate_illegal(self, agent: str) -> None:
-        """End the episode at `illegal_reward` for who acted illegally, 0 for the others."""
+        """End the episode at `illegal_reward` for the agent that acted, 0 for the others."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0.0
         self._add_rewards([self.illegal_reward if one == agent else 0.0 for one in self.agents], 1)

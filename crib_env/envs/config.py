@@ -1,6 +1,6 @@
 """The keywords of an environment, in one place: type, values, default and purpose of each.
 
-From them come the signatures, help and checks of the six forms, and the tables of their pages.
+Signatures, help and checks of the six forms, and the tables of their pages, are made from it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class TorchKeywords(LearnerKeywords, total=False):
     device: str | torch.device
 
 
-# The forms of an environment: what its page calls them, and the keywords that they take.
+# The forms of an environment: their names on its page, and the keywords that they take.
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "env": ("PettingZoo", AecKeywords.__annotations__),
     "raw_env": ("PettingZoo", AecKeywords.__annotations__),
@@ -114,9 +114,9 @@ class PhasePolicySpec:
     """The keyword that names the built-in policy of a phase environment."""
 
     name: str
-    phase: int  # of a deal, that the policy plays for both seats
+    phase: int  # the phase of a deal that the policy plays for both seats
     default: str  # agent
-    meaning: str  # as the environment's page has it
+    meaning: str  # on the environment's page
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,16 @@ class EnvSpec:
     rules: str  # the preset that it plays by default
     # The episode lengths, each with the engine's name for it; the first is the default.
     episodes: Mapping[str, str] = field(default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"})
-    phase: PhasePolicySpec | None = None  # of the policy for the rest of the deal, in a phase environment
+    phase: PhasePolicySpec | None = None  # the policy for the rest of the deal, in a phase environment
     example: str = ""  # the keywords in the loop of its page
 
     @property
     def seating(self) -> Mapping[int, tuple[int, ...]]:
-        """Side of each seat by the number of players, in its own game."""
+        """Side of each seat by the number of players, in its default game."""
         return PRESETS[self.rules].seating
 
     def find_rules(self, rules: str | Rules | None) -> Rules:
-        """Return rules for its games, given as such or by name; its own if None."""
+        """Return `Rules` for its games, given as such or by name; its own if None."""
         return find_rules(self.rules if rules is None else rules, type(PRESETS[self.rules]))
 
 
@@ -177,12 +177,12 @@ def forms_of(name: str) -> list[str]:
 
 
 def keyword(default: Any, *about: Any, **more: Any) -> Any:
-    """Return a field of `EnvConfig` with what `Keyword` says of it."""
+    """Return a field of `EnvConfig` with its `Keyword`."""
     return field(default=default, metadata={"keyword": Keyword(*about, **more)})
 
 
 def coded(values: Iterable[Any]) -> str:
-    """Return values as a cell of a table has them."""
+    """Return values as the text of a table cell."""
     return ", ".join(f"`{value!r}`".replace("'", '"') for value in values)
 
 
@@ -209,12 +209,12 @@ class EnvConfig:
 
     Attributes:
         spec: the environment.
-        phase_policy: the agent that makes the decisions left out by a phase environment. Users give
-            the agent, by the keyword that ``spec.phase`` names.
+        phase_policy: plays the decisions that a phase environment leaves out. Users give its agent
+            by the keyword that ``spec.phase`` names.
         illegal_reward: of an illegal action that ends the episode; see `Family.illegal_reward`.
 
     Raises:
-        ValueError, TypeError: a value that is not possible, or not with the others.
+        ValueError, TypeError: an invalid value, or one that conflicts with the others.
     """
 
     spec: EnvSpec = field(kw_only=False)
@@ -375,7 +375,7 @@ _FIELDS = {one.name: one for one in fields(EnvConfig)}
 
 
 def settle(spec: EnvSpec, form: str, given: Mapping[str, Any]) -> EnvConfig:
-    """Return the keywords of a form, checked, with its own defaults for those not given."""
+    """Return the checked keywords of a form, with its own defaults for those not given."""
     known = KEYWORDS.keys() & FORMS[form][1].keys()
     own = {spec.phase.name} if spec.phase else set[str]()
     for name in given:
@@ -400,7 +400,7 @@ def _not_taken(where: str, name: str, form: str, known: Collection[str]) -> str:
 
 
 def takes_keywords(function: F) -> F:
-    """Let the signature and the help of a form's method show the keywords that it takes."""
+    """Decorator: list the keywords of a form in the signature and docstring of its method."""
     form, shown = function.__name__, signature(function)
     own = [one for one in shown.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
     types = FORMS[form][1]
@@ -434,7 +434,7 @@ EnvConfig.__doc__ = f"{EnvConfig.__doc__}\n{described(KEYWORDS, ' ' * 4)}\n"
 
 
 class Setting:
-    """A keyword that is fixed when an environment is made: to set it later is an AttributeError."""
+    """A keyword that is fixed when an environment is made; setting it raises an AttributeError."""
 
     def __init__(self, place: str | None = None) -> None:
         self._place = place
@@ -453,7 +453,7 @@ class Setting:
 
 
 class EnvSettings:
-    """The keywords that every environment shows, as it was made with them."""
+    """The keywords that every environment shows as read-only attributes."""
 
     _config: EnvConfig
 

@@ -26,7 +26,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
-    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). The info has the same keys at
+    `action_masks` (bool, as sb3-contrib's MaskablePPO expects them). The info has the same keys at
     every reset and step, all of NumPy: ``scores`` int64[sides] and ``winner`` (by side, see
     `Game.sides`; -1 if no side won, or not yet), ``skunk`` (1, a double skunk 2, else 0), the
     learner's ``seat``, the number of its ``opponent`` (of several, see `opponent_names`), and the
@@ -59,7 +59,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
-            ValueError: a seed or an option that does not fit; nothing has changed then.
+            ValueError: an invalid seed or option; nothing has changed then.
         """
         seed = check_seed(seed)
         chosen = read_options(options, self.batch.sides, self.rules.target)
@@ -75,7 +75,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         return self._observation(), self._info()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Act, let the opponent act, and return the next observation as Gymnasium has it.
+        """Take the learner's action, then the opponent's; return Gymnasium's five results.
 
         Raises:
             IllegalActionError: an illegal action with ``on_illegal="raise"``; nothing has changed.
@@ -108,7 +108,7 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
 
     @property
     def game(self) -> Game:
-        """A copy of the game as it stands: for positions, drawings and moves tried out.
+        """A copy of the game in its present state, for positions, drawings and trial moves.
 
         Its events are the points pegged since the learner's last decision.
 
@@ -123,13 +123,13 @@ class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int6
         return game
 
     def set_opponent(self, opponent: OpponentSpec) -> None:
-        """Let another opponent play, at once, also in a game under way; for leagues and curricula.
+        """Replace the opponent at once, also in a running game; for leagues and curricula.
 
         Args:
-            opponent: as of the class: one, or several with their shares.
+            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
 
         Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+            ValueError, TypeError: an invalid opponent or share; nothing has changed.
         """
         self.batch.set_opponent(opponent)
 

@@ -3,8 +3,8 @@
 A `Stepper` plays them in compiled code, on one thread or several. A compiled opponent plays inside
 one pass over the games. Where a policy plays a phase of the deal, or opponents differ from game to
 game, they take turns between passes. If one of them runs in Python, all are called from Python,
-each once for all its games. The results are the same, action by action; a test compares them. The
-entries are those of `crib_env.engine.learners`.
+each with a batch of its games. The results are the same, action by action; a test compares them.
+The entries are those of `crib_env.engine.learners`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from crib_env.options import ResetOptions, forget_for_last
 from crib_env.policy import Agent, CompiledAgent, blame
 from crib_env.supported_rules import refuse_rules
 
-LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
+LANES_PER_THREAD = 2048  # fewer games are not worth a thread
 MOST_PEGGED = 64  # rows of the log between two decisions of a learner: more than there can be
 LARGEST_ACTION = int(np.iinfo(np.int64).max)  # the info shows larger ones as this
 
@@ -74,13 +74,13 @@ class LearnerBatch:
         self.lanes = np.arange(n)
         self.seats = np.full(n, config.seat or 0, dtype=np.int64)  # the learners'
         self.actions = np.full(n, NONE)  # the learners' last, as given; -1 for any below 0
-        self.illegal = np.full(n, NONE)  # which of them were replaced: BELOW for -1
-        # Of the learner to move, without features; where `dones`, those of the ended episode.
+        self.illegal = np.full(n, NONE)  # those that were replaced; NONE elsewhere, BELOW for -1
+        # The learners', without features; `final_obs` is the ended episode's, where `dones`.
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)
         self.final_opponents = np.zeros(n, dtype=np.int64)  # of the last step's episode, by number
-        # Where `dones`; see `crib_env.engine.learners`.
+        # Written where `dones`; see `crib_env.engine.learners`.
         self.endings = np.zeros((n, learners.SCORES + count_sides(sides)), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
         self.logs = np.zeros((self.threads, LOG_SIZE + history), dtype=np.int64)
@@ -94,7 +94,7 @@ class LearnerBatch:
             self.final_observations = np.zeros_like(self.observations)
             self._looked = np.zeros(1, dtype=family.view)
         self.chance = RngStreams(n)
-        self._ended_n = self._illegal_n = 0  # episodes; once warned, no more are counted
+        self._ended_n = self._illegal_n = 0  # episodes ended, and those by illegal actions
         self._warned = False
         self.final_opponents[:] = self.opponents.playing
         self._seeded = False
@@ -102,7 +102,7 @@ class LearnerBatch:
         self._bind()
 
     def _bind(self) -> None:
-        """Bind what neither copies nor pickles carry."""
+        """Set the attributes that neither copies nor pickles carry."""
         self.games.log = self.logs[0]
         scores: Array = self.states["scores"]
         self.scores = scores[:, : count_sides(self.sides)]
@@ -130,7 +130,7 @@ class LearnerBatch:
         self._seeded = True
 
     def reset(self, options: Sequence[ResetOptions] | None = None, lanes: Array | None = None) -> None:
-        """Begin an episode in ``lanes``, by default in all, up to the learner's first decision."""
+        """Begin an episode in games ``lanes``, or in all, up to the learner's first decision."""
         if lanes is not None and not self._running:
             raise EpisodeOverError("a reset of some games before one of all: call reset() first")
         if not self._seeded:
@@ -151,7 +151,7 @@ class LearnerBatch:
         self.dones[:] = False
 
     def step(self, actions: Array, resets: Bools | None = None) -> None:
-        """Act for every learner; the results are in the attributes (resets bool[N])."""
+        """Act for every learner; where ``resets`` (bool[N]) begin an episode. Sets attributes."""
         if not self._running:
             raise EpisodeOverError("step() without running episodes: call reset() first")
         given = np.asarray(actions)
@@ -169,13 +169,13 @@ class LearnerBatch:
                 lane = int(np.flatnonzero(~legal)[0])
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
                 raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
-        # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
+        # Any number below 0 becomes -1, so that callers cannot pass CONTINUE.
         if kind == "u":
             given = np.minimum(given, np.uint64(LARGEST_ACTION))
         given = np.maximum(given, -1, dtype=np.int64)
         if resets is not None and resets.any():
             lanes = self.lanes[resets]
-            self.states["given"][lanes] = self.states["given_end"][lanes]  # for the first episode
+            self.states["given"][lanes] = self.states["given_end"][lanes]  # these decks are for the first episode
             self.games.reset(lanes)
             self.draw_seats(lanes)
             self.opponents.draw(self.chance.share_rngs, lanes)
@@ -239,20 +239,20 @@ class LearnerBatch:
         }
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
-        """Let another opponent play, at once, also in games under way."""
+        """Replace the opponent at once, also in running games."""
         given: Any = list(games) if isinstance(games, Iterable) else games
         chosen = self.lanes if games is None else np.unique(whole_numbers("games", given, self.num_envs))
         self.put(self.members(opponent), chosen)
 
     def put(self, members: Sequence[Member], lanes: Array) -> None:
-        """Let others play in games, int64[K]; of several, each game draws one."""
+        """Set the opponents of games, int64[K]; of several, each game draws one."""
         self.opponents.put(members, lanes)
         self.opponents.draw(self.chance.share_rngs, lanes)
         self.final_opponents[:] = self.opponents.playing
         self._bind()
 
     def members(self, given: OpponentSpec) -> list[Member]:
-        """Return opponents that play by the rules of these games, in compiled code if they can."""
+        """Return the given opponents, checked against the rules of these games."""
         members = parse_opponents(given)
         for member in members:
             refuse_rules(member.agent, self.config.rules, self.config.episode)
@@ -276,7 +276,7 @@ class LearnerBatch:
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
     def draw_seats(self, lanes: Array) -> None:
-        """Draw the learner's seat in each lane, if it is to be drawn."""
+        """Draw the learner's seat in each game of ``lanes``, unless the seat is fixed."""
         if self.config.seat is None:
             learners.learner_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
@@ -297,7 +297,7 @@ def compiled_player(agent: Agent, family: Family) -> Player | None:
 
 
 def choose_stepper(batch: LearnerBatch) -> Stepper:
-    """Return the stepper of a batch's games, by their players."""
+    """Return a `PythonStepper` if any player acts in Python or is a partner, else a `Stepper`."""
     players = [compiled_player(agent, batch.family) for agent in batch.opponents.agents]
     opponents = [player for player in players if player is not None]
     phase = batch.config.phase_policy
@@ -392,11 +392,11 @@ class Stepper:
 
     @cached_property
     def _agents(self) -> Array:
-        """The players as compiled code takes them; they compile at their first use."""
+        """The players as an `array_of_agents`; they compile at their first use."""
         return array_of_agents([(player.act, player.weights) for player in self._players])
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
-        """Let opponents and policy play in ``waiting`` games of the list from ``lo`` on."""
+        """Play opponents and policy in the ``waiting`` games listed from ``lo`` on."""
         play = learners.learner_entries(batch.family).take_turns.unchecked
         try:
             bad = play(
@@ -418,7 +418,7 @@ def refuse_action(player: Player, role: str, lane: int) -> None:
 
 
 class PythonStepper(Stepper):
-    """Steps games with Python players, one call a round for all waiting games."""
+    """Steps games with Python players: in each round, one call a player for its waiting games."""
 
     compiled = False
 
@@ -445,7 +445,7 @@ class PythonStepper(Stepper):
 
 
 def shown(action: int) -> int:
-    """Return an illegal action as the info shows it: one number for all below 0, in 64 bits."""
+    """Return an illegal action for the info: `BELOW` for any below 0, and at most 64 bits."""
     return learners.BELOW if action < 0 else min(int(action), LARGEST_ACTION)
 
 
@@ -470,7 +470,7 @@ class LearnerSettings(EnvSettings):
 
     @property
     def opponent_names(self) -> list[str]:
-        """The names of all opponents so far, by the number that the info calls them by.
+        """The names of all opponents so far, by their number in the info.
 
         Two networks of one class have one name, but each its own number.
         """
@@ -478,7 +478,7 @@ class LearnerSettings(EnvSettings):
 
 
 class VectorSettings(LearnerSettings):
-    """The settings of an environment of N learners, and what else its games share."""
+    """The settings and other shared attributes of an environment of N learners."""
 
     def by_game(self, name: str) -> list[Any]:
         """Return an attribute once for each game; all games share it except the opponent."""
@@ -495,14 +495,14 @@ class VectorSettings(LearnerSettings):
         self.set_opponent(value, games)
 
     def set_opponent(self, opponent: OpponentSpec, games: Iterable[int] | None = None) -> None:
-        """Let another opponent play, at once, also in games under way; for leagues and curricula.
+        """Replace the opponent at once, also in running games; for leagues and curricula.
 
         Args:
             opponent: one, or several with their shares, ``[(opponent, share), ...]``.
-            games: in which games, by number; None: in all.
+            games: the numbers of the games; None: all.
 
         Raises:
-            ValueError, TypeError: no such opponent, shares or games; nothing has changed.
+            ValueError, TypeError: an invalid opponent, share or game; nothing has changed.
         """
         self.batch.set_opponent(opponent, games)
 

@@ -59,7 +59,7 @@ TYPE = game_type("python_crib_five_card", "A deal of five-card cribbage", DEFAUL
 
 
 class FiveCardDeal(pyspiel.Game):
-    """The deal; ``params``: ``suits``, ``reward``, ``features`` as of `crib_env.five_card_v0`."""
+    """The deal; ``params``: ``suits``, ``reward``, ``features`` as in `crib_env.five_card_v0`."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         given = {**DEFAULTS, **(params or {})}
@@ -89,7 +89,7 @@ class FiveCardDeal(pyspiel.Game):
         return [self.size]
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """Return what OpenSpiel asks for information states."""
+        """Return the observer through which OpenSpiel reads information states."""
         return Observer(self.size)
 
 
@@ -112,7 +112,7 @@ class Observer:
         if state.game is None:
             return ""
         view = state.game.view(state.seat_of(player))
-        # Lists, not arrays: NumPy's print options shorten those, so that states look the same.
+        # Lists: NumPy's print options shorten arrays, and different states would look the same.
         return str({name: np.asarray(view[name]).tolist() for name in view.dtype.names or ()})
 
 
@@ -124,7 +124,7 @@ class DealState(pyspiel.State):
         self.deal = deal
         self.dealt: list[int] = []  # the cards that chance has dealt
         self.laid: list[int] = []  # the discards so far
-        self.game: Game | None = None  # until both hands are dealt
+        self.game: Game | None = None  # None until both hands are dealt
         self.more = 0.0  # points of pone less those of the dealer
 
     def seat_of(self, player: int) -> int:
@@ -140,7 +140,7 @@ class DealState(pyspiel.State):
         return 1 - self.game.seat
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the cards that chance may deal next, each as likely."""
+        """Return the cards that chance may deal next, with equal probabilities."""
         left = [card for card in range(DECK) if card not in self.dealt]
         return [(card, 1 / len(left)) for card in left]
 
@@ -175,7 +175,7 @@ class DealState(pyspiel.State):
                 self._begin()
         elif len(self.laid) < LAID:
             self.laid.append(action)
-            if len(self.laid) < LAID:  # with the last one comes the starter, which chance turns
+            if len(self.laid) < LAID:  # chance turns the starter before the last one
                 self._step(action)
         else:
             self._step(action)
@@ -189,7 +189,7 @@ class DealState(pyspiel.State):
         return format_card(action)
 
     def _begin(self) -> None:
-        """Deal both hands, and once there is a starter lay the discards."""
+        """Begin a game with the cards dealt; once the starter is turned, repeat the discards."""
         rest = [card for card in range(DECK) if card not in self.dealt]
         self.game = Game(RULES, episode="deal", seed=0, family=self.deal.family)
         self.game.reset(decks=[[*self.dealt, *rest]], dealer=self.seat_of(1))

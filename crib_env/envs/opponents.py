@@ -34,19 +34,19 @@ class Member(NamedTuple):
 
     given: Any  # a name, an agent, a network, a function
     agent: Agent
-    share: float  # of the largest
+    share: float  # as a fraction of the largest
 
 
 class Opponents:
     """The opponents of N games: one for all, or several by their shares.
 
-    Each given name and object has its own number, as long as the object lives.
-    Objects that play in no game any more are not kept alive.
+    Each name and object given has its own number, as long as the object lives.
+    Objects that no longer play in any game are not kept alive.
     """
 
     def __init__(self, n: int, members: Sequence[Member]) -> None:
         self.members: list[Member] = []  # all that play in some game
-        self.drawn = np.zeros(n, dtype=np.int64)  # which of them plays in each
+        self.drawn = np.zeros(n, dtype=np.int64)  # the index in `members` of each game's opponent
         self.names: list[str] = []  # by number; two objects can have one name
         self.playing = np.zeros(n, dtype=np.int64)  # the number of the opponent of each game
         self._named: dict[str, int] = {}  # the numbers of those given by name
@@ -58,7 +58,7 @@ class Opponents:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         for member, number in zip(self.members, self._numbers.tolist(), strict=True):
-            self._known.put(member.given, number)  # a copy's objects are others
+            self._known.put(member.given, number)  # a copy has other objects
 
     @property
     def agents(self) -> list[Agent]:
@@ -79,7 +79,7 @@ class Opponents:
         return number
 
     def put(self, members: Sequence[Member], lanes: Array) -> None:
-        """Let others play in ``lanes``, int64[K]; of several, `draw` chooses one for each."""
+        """Set the opponents of games, int64[K]; of several, `draw` chooses one for each game."""
         everyone, shares = list(self.members), self._shares.copy()
         numbers = self._numbers.tolist()
         shares[lanes] = 0.0
@@ -97,13 +97,13 @@ class Opponents:
         self._numbers = np.array(numbers)[played]
         self._shares = shares[:, played]
         self.drawn = np.searchsorted(played, self.drawn)
-        self.drawn[lanes] = self._shares[lanes].argmax(axis=1)  # right where there is but one
+        self.drawn[lanes] = self._shares[lanes].argmax(axis=1)  # final where there is only one
         sums = np.cumsum(self._shares, axis=1)
         self.playing[:] = self._numbers[self.drawn]
         self._bounds = np.ceil(sums / sums[:, -1:] * ALL).astype(np.int64, order="C")
 
     def draw(self, rngs: Array, lanes: Array) -> None:
-        """Draw the opponent of each lane, int64[K], from its generator of ``rngs``."""
+        """Draw the opponent of each game of ``lanes``, int64[K], with its generator of ``rngs``."""
         if len(self.members) > 1:
             draw_shares(rngs, self._bounds, lanes, self.drawn)
             self.playing[lanes] = self._numbers[self.drawn[lanes]]
@@ -142,7 +142,7 @@ class PhasePolicy:
     phase: int  # ``DISCARD`` or ``PEGGING``
 
     def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Make all its present decisions; return each seat's margin, as `Game.margins`."""
+        """Make all decisions that are due; return each seat's margin, as `Game.margins`."""
         total = np.zeros_like(game.margins)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
@@ -156,7 +156,7 @@ class PhasePolicy:
 
 
 def check_phase(policy: PhasePolicy | None, s: np.void) -> None:
-    """Raise a ValueError if ``policy`` itself would play on from the state ``s``."""
+    """Raise a ValueError if ``policy`` itself is to move in the state ``s``."""
     if policy is not None and not s["over"] and s["phase"] == policy.phase:
         raise ValueError(
             "this environment plays that phase of the deal itself: a position must leave the choice to the seats"
@@ -164,11 +164,11 @@ def check_phase(policy: PhasePolicy | None, s: np.void) -> None:
 
 
 class RngStreams:
-    """The generators of n lanes besides those of the deals, one for each purpose.
+    """The generators of n games besides those of the deals, one for each purpose.
 
     They are seeded by words, not by seed sequences: an agent that knew the sequence could compute
-    the deals. ``opponent``, ``partner`` and ``phase_policy`` are those of agents asked in Python,
-    of all lanes.
+    the deals. ``opponent``, ``partner`` and ``phase_policy`` are those of agents that act in
+    Python, one for all games.
     """
 
     def __init__(self, n: int) -> None:
@@ -186,7 +186,7 @@ class RngStreams:
         return deals
 
     def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
-        """Start each lane's generators from its seed, if any; those of Python from the first's."""
+        """Start each game's generators from its seed, if given; Python agents' from game 0's."""
         for lane, seed in enumerate(seeds):
             if seed is not None:
                 here = slice(lane, lane + 1)
@@ -196,7 +196,7 @@ class RngStreams:
                     self._seed_python(python)
 
     def _seed_lanes(self, seed: int | None, lanes: slice) -> tuple[SeedSequence, SeedSequence]:
-        """Start the generators of lanes; return the sequences of the deals and of agents asked."""
+        """Start the generators of games; return the sequences of deals and of Python agents."""
         deals, players, python = SeedSequence(seed).spawn(3)
         phase, share, illegal = players.spawn(3)
         streams = (

@@ -36,7 +36,7 @@ Shown = str | npt.NDArray[np.uint8] | None
 
 
 def check_libraries(mode: str | None) -> None:
-    """Warn where a render mode's libraries are missing; for a window raise.
+    """Warn if a render mode's libraries are missing; raise if the mode is ``"human"``.
 
     Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, so that mode
     fails no earlier than at `render`.
@@ -60,7 +60,7 @@ class Window:
         return Window, ()
 
     def show(self, image: npt.NDArray[np.uint8], title: str, fps: float) -> None:
-        """Show uint8[height, width, 3], once the last has been seen for ``1 / fps`` seconds."""
+        """Show uint8[height, width, 3]; wait until ``1 / fps`` seconds after the last call."""
         import pygame
 
         height, width, _ = image.shape
@@ -102,7 +102,7 @@ class ShowsGame:
 
         Raises:
             EpisodeOverError: before the first reset.
-            DependencyNotInstalled: pixels are wanted without the extra ``render``.
+            DependencyNotInstalled: a mode with pixels needs the extra ``render``.
         """
         self._check_begun()
         mode, game = self.render_mode, self.game
@@ -188,7 +188,7 @@ def pixels(parts: Sequence[str]) -> npt.NDArray[np.uint8]:
         else:
             shown, x, y = _element(found[0], found["kind"] or "text")
         image.paste(shown, (x, y), shown)
-    if above and not whole:  # something else: all at once
+    if above and not whole:  # with other elements: draw all at once
         shown = _image([above])
         image.paste(shown, (0, 0), shown)
     return np.asarray(image)
@@ -219,7 +219,7 @@ def _element(svg: str, kind: str) -> tuple[Image, int, int]:
 
 
 def _box(kind: str, has: dict[str, str], svg: str) -> Box:
-    """Return left, top, right and bottom of what surely holds an element."""
+    """Return left, top, right and bottom of a box that is sure to contain an element."""
     if kind == "circle":
         x, y, r = (float(has[name]) for name in ("cx", "cy", "r"))
         box = x - r, y - r, x + r, y + r

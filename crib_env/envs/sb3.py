@@ -22,7 +22,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     """N games for N learners as an SB3 environment.
 
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
-    ``l`` the learner's decisions), so no VecMonitor is needed, and what `CribbageEnv` says of it:
+    ``l`` the learner's decisions), so no VecMonitor is needed, and the entries of `CribbageEnv`:
     ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` (a number: `opponent_names` has the
     name), ``illegal_action``. With ``on_illegal="random"`` the info of every step in which a legal
     action was played instead has ``illegal_action``.
@@ -43,7 +43,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         self._lengths = np.zeros(num_envs, dtype=np.int64)
 
     def set_options(self, options: Any = None) -> None:
-        """Give options to the next reset: a dict for all games, or a list of one for each.
+        """Set the options of the next reset: a dict for all games, or a list of one for each.
 
         Raises:
             ValueError: neither a dict nor as many as there are games.
@@ -57,7 +57,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
         given_seeds, given, batch = self._seeds, self._options, self.batch
-        self._reset_seeds()  # refused ones too: they are for this reset alone
+        self._reset_seeds()  # invalid ones too: they are for this reset alone
         self._reset_options()
         seeds = [check_seed(seed) for seed in given_seeds]
         options = [read_options(one or None, batch.sides, self.rules.target) for one in given]
@@ -106,7 +106,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
         return [found[lane] for lane in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Set the opponent of games, as `set_opponent` does; what else there is all games share.
+        """Set the opponent of games, as `set_opponent` does; the games share all else.
 
         Raises:
             NotImplementedError: another attribute than ``opponent``.
@@ -116,7 +116,7 @@ class CribbageVecEnv(VectorSettings, VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: int | Iterable[int] | None = None, **method_kwargs: Any
     ) -> Any:
-        """Return one result for each game asked for, of `action_masks` or of `set_opponent`."""
+        """Call `action_masks` or `set_opponent`; return one result for each chosen game."""
         if method_name == "set_opponent":
             chosen = self._chosen(indices)
             self.batch.set_opponent(*method_args, **{**method_kwargs, "games": chosen})

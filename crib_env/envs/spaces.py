@@ -19,14 +19,14 @@ from crib_env.envs.config import LIBRARIES, EnvConfig, Keys
 
 Observation = Array | dict[str, Array]
 
-RULES = "crib_env_rules"  # the attribute of a space that says under which rules it is observed
+RULES = "crib_env_rules"  # the attribute of a space that records rules, suits and features
 
 
 class Masking:
-    """How observations are handed out: as they are, or in a dictionary with their mask."""
+    """The form of returned observations: the array alone, or a dictionary with its mask."""
 
     def __init__(self, config: EnvConfig) -> None:
-        # Of the returned observations.
+        # The space of returned observations.
         self.space: spaces.Space[Any] = observation_space(config)
         self.keys: Keys | None = None  # of the dictionary
         if name := config.mask_in_observation:
@@ -35,7 +35,7 @@ class Masking:
             self.space = spaces.Dict({self.keys.observation: self.space, self.keys.mask: masks})
 
     def joined(self, observation: Array, mask: Array) -> Observation:
-        """Return the caller's form of observation and mask, one of each or a batch."""
+        """Return observation and mask, one of each or a batch, in the form for callers."""
         if self.keys is None:
             return observation
         return {self.keys.observation: observation, self.keys.mask: mask}
@@ -46,7 +46,7 @@ class Masking:
 
 
 class ObservationSpace(spaces.Box):
-    """A box that equals no box of other suits, so that SB3 refuses a model trained with them.
+    """A box that differs from boxes of other suits: SB3 refuses a model trained with them.
 
     Boxes of other rules are equal, since learners change rules on purpose, but a warning names
     both.
@@ -79,7 +79,7 @@ class ObservationSpace(spaces.Box):
 
 
 def observation_space(config: EnvConfig) -> spaces.Box:
-    """Return the space of one observation, which notes the game: SB3's models store their space."""
+    """Return the space of one observation; it records the game, and SB3's models store it."""
     family, rules = config.family, config.rules
     space = ObservationSpace(0, 1, (family.obs_size,), np.uint8)
     if config.features:

@@ -28,7 +28,7 @@ PROMPTS = spaces.Text(LONGEST_PROMPT, min_length=1, charset=string.printable)
 REPLIES = spaces.Text(LONGEST_REPLY, min_length=0, charset=string.printable)
 OVER = "The episode is over. Scores by side: {scores}."
 NO_ACTION = -1  # illegal everywhere
-# Keywords with their only value in words, and why.
+# Keywords with the only value that text forms accept, and why.
 INSTEAD = {
     "on_illegal": ("terminate", "on_failure says what follows a reply that is no legal action"),
     "suits": ("real", "prompts name the cards themselves"),
@@ -36,10 +36,10 @@ INSTEAD = {
 
 
 class _Replies:
-    """What both forms do with a reply.
+    """The treatment of replies in both forms.
 
-    After the last bad one ``"forfeit"`` ends the episode at `illegal_reward`, ``"random"`` plays a
-    random legal action, ``"raise"`` raises the `ReplyError`.
+    After the last bad reply ``"forfeit"`` ends the episode at `illegal_reward`, ``"random"`` plays
+    a random legal action, ``"raise"`` raises the `ReplyError`.
     """
 
     def __init__(self, style: str, retries: int, on_failure: str) -> None:
@@ -75,7 +75,7 @@ class _Replies:
 
 
 class TextEnv(gymnasium.Env[str, str]):
-    """One game of a learner in words; ``info`` is that of ``env``, the one below, and ``error``."""
+    """One game of a learner in words; ``info`` is that of the wrapped ``env``, plus ``error``."""
 
     observation_space, action_space = PROMPTS, REPLIES
 
@@ -112,11 +112,11 @@ class TextEnv(gymnasium.Env[str, str]):
         return self._prompt(over), total, over, False, self._info(info)
 
     def render(self) -> Any:
-        """Return or show the game, as the environment below does."""
+        """Return or show the game, as the wrapped environment does."""
         return self.env.render()
 
     def close(self) -> None:
-        """Close the environment below."""
+        """Close the wrapped environment."""
         self.env.close()
 
     def _prompt(self, over: bool) -> str:
@@ -129,7 +129,7 @@ class TextEnv(gymnasium.Env[str, str]):
 
 
 class TextAEC(BaseWrapper[str, str, "str | None"]):
-    """A game in words as an agent-environment cycle; a waiting seat sees its own knowledge."""
+    """A game in words as an agent-environment cycle; a waiting seat observes its knowledge."""
 
     def __init__(self, env: CribbageAEC, style: str, retries: int, on_failure: str) -> None:
         super().__init__(env)
@@ -156,7 +156,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
             replies.reset(None if seed is None else seed + seat)
 
     def observe(self, agent: str) -> str:
-        """Return the prompt of an agent to move; of another, its knowledge."""
+        """Return the prompt if the agent is to move, else its knowledge in words."""
         env = self.game_env
         env._check_begun()
         if env._over:
@@ -167,7 +167,7 @@ class TextAEC(BaseWrapper[str, str, "str | None"]):
         return describe(view, env.rules)
 
     def last(self, observe: bool = True) -> tuple[str | None, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
+        """Return ``agent_selection``'s observation, reward since it last acted, ends and info."""
         _, *others = self.game_env.last(False)
         agent = self.game_env.agent_selection
         seen: Any = (self.observe(agent) if observe else None, *others)
@@ -205,10 +205,10 @@ def text_env(
         style: ``"compact"`` or ``"full"``; see `crib_env.text.prompt`.
         retries: how many more replies a decision may take.
         on_failure: ``"forfeit"``, ``"random"`` or ``"raise"``.
-        keywords: those of ``gym_env``, such as ``opponent``, but `INSTEAD`.
+        keywords: those of ``gym_env``, such as ``opponent``; those in `INSTEAD` have one value.
 
     Raises:
-        ValueError: a keyword that words leave no room for.
+        ValueError: a value that a text form does not accept.
     """
     replies = _Replies(style, retries, on_failure)
     return TextEnv(env_module(environment).maker.gym_env(**_fitting(keywords)), replies)
@@ -223,7 +223,7 @@ def text_aec(
 
 
 def _fitting(keywords: dict[str, Any]) -> dict[str, Any]:
-    """Return keywords of an environment below; refuse those that change what words mean."""
+    """Return the keywords of the wrapped environment; refuse values other than `INSTEAD`'s."""
     for name, (value, why) in INSTEAD.items():
         if keywords.get(name, value) != value:
             raise ValueError(f"{name}={keywords[name]!r} does not go with words: {why}")

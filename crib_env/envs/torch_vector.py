@@ -14,7 +14,7 @@ from crib_env.envs.vector import CribbageVectorEnv
 
 
 class TorchVectorEnv(CribbageVectorEnv):
-    """N games for N learners, as `CribbageVectorEnv` in tensors: nothing is copied but rewards.
+    """N games for N learners, as `CribbageVectorEnv`, in tensors; only rewards are copied.
 
     ``reset`` and ``step`` return what Gymnasium's vector environments return, in tensors. Each
     tensor is made once and wraps the batch's own array: every call returns the same objects, and
@@ -40,7 +40,7 @@ class TorchVectorEnv(CribbageVectorEnv):
         self._wrap()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Wrap the arrays of a copy, which are its own."""
+        """Wrap a copy's own arrays."""
         self.__dict__.update(state)
         self._wrap()
 
@@ -73,7 +73,7 @@ class TorchVectorEnv(CribbageVectorEnv):
         """Begin an episode in every game; the arguments are those of `CribbageVectorEnv`.
 
         Returns:
-            observations [N, size] and info, of which ``step`` says more.
+            observations [N, size] and info, described at ``step``.
         """
         super().reset(seed=seed, options=options)
         return self.observations, dict(self._about)
@@ -89,10 +89,10 @@ class TorchVectorEnv(CribbageVectorEnv):
         Returns:
             observations [N, size], rewards float32[N], terminations bool[N], truncations bool[N]
             (never), and info: ``action_mask`` bool[N, actions], ``seat``, ``opponent`` and
-            ``illegal_action`` int64[N] of the games as they now stand; where episodes ended also
-            ``final_info``:
-            ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and ``illegal_action`` of
-            those episodes, each with a bool[N] of its name after ``_``, in separate tensors.
+            ``illegal_action`` int64[N] of the present games; where episodes ended also
+            ``final_info``: ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and
+            ``illegal_action`` of those episodes, each with a bool[N] of its name after ``_``, in
+            separate tensors.
         """
         self.batch.step(actions.detach().cpu().numpy() if isinstance(actions, torch.Tensor) else actions)
         self.rewards.copy_(self._paid)

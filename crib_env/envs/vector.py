@@ -31,7 +31,7 @@ NOT_COUNTED = (
     "after the first"
 )
 
-# Gymnasium's marks of the games that an entry of the info is of.
+# Gymnasium's flags: the games for which an entry of the info holds.
 FLAGS = ("_action_mask", "_scores", "_winner", "_skunk", "_seat", "_opponent", "_illegal_action")
 
 
@@ -41,10 +41,10 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
     By default finished episodes reset in the same step: the observation returned is the new
     episode's, the ended one's is in ``info["final_obs"]`` and its info in ``info["final_info"]``.
     With ``AutoresetMode.NEXT_STEP``, which Gymnasium's own vector wrappers ask for, the observation
-    returned is the ended episode's; the next step takes no notice of that game's action and returns
-    the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
-    (int8[N, actions]); where an action will not be noticed, all are. Besides them the info has at
-    every reset and step the single environment's entries, as arrays [N]: ``scores`` [N, 2],
+    returned is the ended episode's; the next step ignores that game's action and returns the new
+    episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
+    (int8[N, actions]); where the action will be ignored, all are. Besides them the info has at
+    every reset and step the single environment's entries, as arrays [N]: ``scores`` [N, sides],
     ``winner`` (-1: no side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
     `opponent_names`) and ``illegal_action``, each with a bool[N] of its name after ``_``. By
     default those are of the new episode where one has ended, and the ended one's are in
@@ -80,10 +80,10 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
         """Begin an episode in every game.
 
         Args:
-            seed: starts all generators; None keeps them. A sequence of N seeds starts those
-                of each game by its own, as the single environment would.
+            seed: starts all generators; None continues with them. A sequence of N seeds starts
+                those of each game by its own, as the single environment would.
             options: as in the single environment, for the first episode of every game. With
-                ``reset_mask``, bool[N], the others play on; seeds are then one a game.
+                ``reset_mask``, bool[N], the other games continue, and seeds must be one a game.
 
         Returns:
             observations [N, size] of the space's dtype, and info with ``action_mask``
@@ -177,7 +177,7 @@ class CribbageVectorEnv(VectorSettings, VectorEnv[Observation, Array, Array]):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make_vec` made this of; it can be written as JSON."""
+        """The spec set by `gymnasium.make_vec`, which can be written as JSON."""
         return self._spec
 
     @spec.setter

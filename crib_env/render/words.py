@@ -85,7 +85,7 @@ def _join(words: Sequence[str]) -> str:
 
 
 def split_events(events: Sequence[Event], counted: Collection[str]) -> tuple[Sequence[Event], Sequence[Event]]:
-    """Return the events up to the last that was counted, which are of an ended deal; the others."""
+    """Return the events up to the last counted one, of the deal that ended, and the others."""
     shown = 1 + max((i for i, one in enumerate(events) if one.reason in counted), default=-1)
     return events[:shown], events[shown:]
 
@@ -101,7 +101,7 @@ def shown(cards: Sequence[int]) -> str:
 
 
 def call_lines(events: Sequence[Event], names: Sequence[str]) -> list[str]:
-    """Return what players say as they peg; ``names`` are by side."""
+    """Return the players' calls as they peg, a line each; ``names`` are by side."""
     calls = (
         f"{names[event.seat]}: {pegged(event.reason, event.points, len(event.cards))}"
         + (f" ({format_cards(event.cards)})" if event.cards else "")

@@ -24,7 +24,7 @@ LONGEST_PILE = 13  # four aces, twos and threes and a four make 28
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that scores.
+    """One combination that scores.
 
     Attributes:
         points: its score.
@@ -154,7 +154,7 @@ def score_line(
 def score_play(pile: Cards, go: bool = False) -> Score:
     """Return the points of the last card played: fifteen, pairs, a run, thirty-one (H4, H6).
 
-    The points for a go and for the last card are not a matter of cards, and so not in it.
+    The points for a go and for the last card are not included.
 
     Args:
         pile: the cards of the present count in the order played, the new one last.

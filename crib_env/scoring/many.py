@@ -1,4 +1,4 @@
-"""Counting many hands at once, compiled: given outright, or all there are.
+"""Counting many hands at once, compiled: given hands, or all hands.
 
 Importing this module loads the engine, and Numba with it.
 """
@@ -116,7 +116,7 @@ def fill_points(hands, starters, flush_size, table, points):
 
 @kernel
 def count_starters(table, key, suits, jacks, cards, held, flush_size, counts):
-    """Count every starter that the held ``cards`` (a mask) leave."""
+    """Add to ``counts``, by points, every starter not among the held ``cards`` (a mask)."""
     for starter in range(52):
         if cards >> starter & 1 == 0:
             points = with_starter(table, key, suits, jacks, held, starter, flush_size)

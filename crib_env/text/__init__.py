@@ -12,7 +12,7 @@
     >>> game.step(parse("I'll throw the jack.", game.view(game.seat)))
     []
 
-Both take a view and nothing else that a seat may not know.
+Both read a view, which holds nothing that its seat may not know.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Tally:
     seconds: float = 0.0  # spent waiting for replies
 
     def add(self, other: dict[str, Any]) -> None:
-        """Add another count, as ``asdict`` gives it."""
+        """Add the counts of another tally, given as a dict."""
         for name, value in other.items():
             setattr(self, name, getattr(self, name) + value)
 
@@ -159,7 +159,7 @@ class Reader:
         return action
 
     def give_up(self, view: View, rng: np.random.Generator) -> int | None:
-        """Count a decision without a good reply; return a random action if that is to follow."""
+        """Count a decision without a good reply; return a random action or None."""
         self.tally.failed += 1
         if self.on_failure != "random":
             return None

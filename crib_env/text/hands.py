@@ -26,7 +26,7 @@ RANK = re.compile(
     rf"(?<![\w-])(?P<short>(?i:{NAMED})|10|[2-9JQKT]|A(?!\s+[a-z]))(?![\w-])"
     r"(?!\s*(?i:cards?|points?|of)\b)"
 )
-WORDS_TOO = frozenset({"ac", "ad", "ah", "as", "Ac", "Ad", "Ah", "As"})  # not only aces
+WORDS_TOO = frozenset({"ac", "ad", "ah", "as", "Ac", "Ad", "Ah", "As"})  # English words too, not only aces
 RULES = """\
 You play {players}-handed cribbage with a deck of 52 cards, suits C D H S, ace low. {sides}
 Cards count their number in the play; aces count 1, and ten (T), jack, queen and king count 10.
@@ -48,7 +48,7 @@ Cards are written as rank and suit: 5H is the five of hearts, TS the ten of spad
 
 
 def to_choose(view: View) -> int:
-    """Return how many cards the seat has to name in all: both that it discards."""
+    """Return how many cards the seat must name: all that it still discards, or one to play."""
     return len(view["discarded"]) - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
 
 
@@ -66,7 +66,7 @@ def _plays(view: View, start: int, end: int) -> str:
 
 
 def state(view: View, rules: Rules) -> list[str]:
-    """Return what matters to the decision."""
+    """Return the position in words, line by line."""
     n, start = int(view["pile_n"]), int(view["pile_from"])
     crib = "your own" if not view["dealer"] else f"{_player(view, int(view['dealer']))}'s"
     if view["dealer"] and side_at(view, int(view["dealer"])) == side_at(view, 0):
@@ -163,7 +163,7 @@ def _go(view: View) -> str:
 
 
 def _flush(view: View, kept: int) -> str:
-    """Return what cards of one suit in a hand count (H8, F6)."""
+    """Return the points of a flush in a hand (H8, F6)."""
     if view["flush_size"] > kept:
         return f"A flush is all {in_words(kept)} hand cards and the starter of one suit, {kept + 1}."
     return (
@@ -173,7 +173,7 @@ def _flush(view: View, kept: int) -> str:
 
 
 def _match(view: View, rules: Any) -> str:
-    """Return what wins a match (H11, M11)."""
+    """Return how a match is won (H11, M11)."""
     target = int(view["match_target"])
     if not hasattr(rules, "skunk_margin"):
         return f" {target} games won win the match, by any margin."

@@ -1,8 +1,7 @@
 """How a reply names actions.
 
-The answer stands in ``<action>5H</action>``, or all names in the reply count.
-Without the tag a reply must name one choice and no other. No grammar is read: "not the 5H" names
-the 5H.
+The answer stands in ``<action>5H</action>``, or all names in the reply count. Without the tag a
+reply must name one choice and no other. Grammar is ignored: "not the 5H" names the 5H.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Names:
     # Returns the actions that a name may mean, legal or not; None if it is no name.
     read: Callable[[re.Match[str]], frozenset[int] | None]
     legal: frozenset[int]  # actions
-    why: Callable[[frozenset[int]], str]  # returns why what names mean is illegal
+    why: Callable[[frozenset[int]], str]  # returns why the named actions are illegal
     question: str  # that the reply answers, with an example, for messages
     past: frozenset[int] = frozenset()  # made already in the same decision; may be named again
 

@@ -41,7 +41,7 @@ def _name(view: View, place: int) -> str:
 
 
 def state(view: View, rules: Rules) -> list[str]:
-    """Return what matters to the decision."""
+    """Return the position in words, line by line."""
     n = int(view["crib_n"])
     cells = [
         format_card(int(card)) if card != NONE else str(cell) if view["legal"] >> cell & 1 else "-"
@@ -100,7 +100,7 @@ def rules_text(view: View, rules: Any) -> str:
 
 
 def _win(view: View) -> str:
-    """Return what wins a game (T9, T13)."""
+    """Return how a game is won (T9, T13)."""
     target = int(view["target"])
     if view["score_difference"]:
         return f"{target} such points win."

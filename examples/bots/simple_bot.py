@@ -20,7 +20,7 @@ def rank(card: str) -> int:
 
 
 def pip(card: str) -> int:
-    """Return the count of a card in play."""
+    """Return how much a card adds to the count."""
     return min(rank(card), 10)
 
 
@@ -58,7 +58,7 @@ def pegged(pile: list[str], count: int, card: str) -> int:
 
 
 def discard(message: dict[str, Any]) -> list[str]:
-    """Return the two cards to discard: the others score the most, cheap cards to a crib."""
+    """Return the two cards to discard: the others score the most."""
     hand = message["hand"] + message["discarded"]
     fits = set(message["discarded"]).issubset
     pairs = [pair for pair in combinations(hand, 2) if fits(pair)]

@@ -3,9 +3,8 @@
     python examples/libraries/agilerl_ppo.py
 
 AgileRL reads masks from ``info["action_mask"]``, where our environments put them. Its DQN masks its
-actions but not its targets; its PPO masks both.
-Its multi-agent algorithms take parallel environments, in which all act at once; cribbage is played
-in turns, so the opponent is one of ours.
+actions but not its targets; its PPO masks both. Its multi-agent algorithms take parallel
+environments, in which all act at once; cribbage is played in turns, so the opponent is one of ours.
 
 `CardNet` is the encoder that actor and critic share. It returns the logits and the value side by
 side, and each head takes its part.
@@ -55,7 +54,7 @@ class Encoder(nn.Module):
         self.net = CardNet(observation_layout("six_card_v0", features=True), temperature=1 / 6, reads_score=False)
 
     def forward(self, observations: Tensor) -> Tensor:
-        """Return both, side by side."""
+        """Return logits and value side by side."""
         logits, value = self.net.logits_and_value(observations)
         return torch.cat([logits, value.unsqueeze(1)], dim=1)
 
@@ -65,7 +64,7 @@ class Columns(nn.Module):
 
     def __init__(self, first: int, end: int) -> None:
         super().__init__()
-        self.net_config: dict[str, Any] = {}  # AgileRL asks a head for it
+        self.net_config: dict[str, Any] = {}  # AgileRL reads it from a head
         self.columns = slice(first, end)
 
     def forward(self, encoded: Tensor) -> Tensor:

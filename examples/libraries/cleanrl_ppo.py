@@ -7,8 +7,8 @@
 Five places differ from a script for CartPole. They are numbered.
 
 1. `make_vec` makes the native batch, where a finished game resets in the same step, as CleanRL's
-   loops expect. `SyncVectorEnv` resets in the next step: it takes no notice of that action, and the
-   row is no decision.
+   loops expect. `SyncVectorEnv` resets in the next step: it ignores that action, and the row is no
+   decision.
 2. The mask goes into the categorical, and is stored with the observation for the update. Without
    masks, `on_illegal="random"` plays a legal card in place of an illegal one.
 3. The update leaves out the rows that are no decisions.
@@ -131,7 +131,7 @@ def main(settings: Settings) -> tuple[float, float]:
             next_obs = torch.as_tensor(seen, dtype=torch.float32)
             next_done = torch.as_tensor(terminations | truncations, dtype=torch.float32)
 
-        # A row whose observation is an ended game's last is where the game was reset instead.
+        # A row that observes an ended game resets it, and is no decision.
         played = dones == 0 if next_step else torch.ones(shape, dtype=torch.bool)
 
         with torch.no_grad():
@@ -162,7 +162,7 @@ def main(settings: Settings) -> tuple[float, float]:
                 nn.utils.clip_grad_norm_(agent.parameters(), settings.max_grad_norm)
                 optimizer.step()
 
-        # `dones` of the next row says where an episode ended, of the last row `next_done`.
+        # An episode ends where the next row's `dones` is 1; for the last row, `next_done`.
         deals, points = float(dones[1:].sum() + next_done.sum()), float(rewards[played].sum())
         decisions, ended = decisions + float(played.sum()), ended + deals
         if update % 20 == 0 or update == updates - 1:

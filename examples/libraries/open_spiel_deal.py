@@ -45,7 +45,7 @@ class BothSeats(torch.nn.Module):
 
 
 class Trained:
-    """The agent of the file that was written, for every command that takes agents."""
+    """The agent of the written file, for every command that takes agents."""
 
     name = "OpenSpiel's NFSP"
 

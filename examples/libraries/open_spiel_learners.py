@@ -3,8 +3,8 @@
     python examples/libraries/open_spiel_learners.py --game leduc_poker --learners nfsp escher
 
 Each learner has the settings of OpenSpiel's example for it (of its test for the policy gradients),
-and the same number of decisions as ours. A decision is one of a player in a game that is played; a
-learner that follows several actions of a position counts each position that it visits.
+and the same number of decisions as ours. A decision is a player's choice in a game that is played;
+a learner that follows several actions of a position counts each position that it visits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Probabilities = Callable[[Any], Mapping[int, float]]
 
 
 def play(game: Any, agents: list[Any], decisions: int, seed: int) -> int:
-    """Let two agents of OpenSpiel's play and learn; return the number of their decisions."""
+    """Train two agents of OpenSpiel's against each other; return the number of their decisions."""
     env = rl_environment.Environment(game)
     env.seed(seed)
     taken = 0

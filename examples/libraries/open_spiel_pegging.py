@@ -26,7 +26,7 @@ TYPE = game_type("python_cribbage_play", "The play of five-card cribbage", DEFAU
 
 
 class Play(pyspiel.Game):  # type: ignore[misc]
-    """The play out of ``deals`` deals, each as likely; player 0 is the pone."""
+    """The pegging of one of ``deals`` deals, equally likely; player 0 is pone."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         given = DEFAULTS | dict(params or {})
@@ -50,7 +50,7 @@ class Play(pyspiel.Game):  # type: ignore[misc]
         return PlayState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """Return what OpenSpiel's best response asks for information states: strings alone."""
+        """Return the observer of OpenSpiel's best response: information states as strings alone."""
         return Observer(0)
 
 
@@ -63,7 +63,7 @@ def discarded(seed: int) -> Game:
 
 
 class PlayState(DealState):
-    """A moment of the play, which has no game until chance has picked the deal."""
+    """A state of the pegging, which has no game until chance has picked the deal."""
 
     def seat_of(self, player: int) -> int:
         """Return the seat of a player."""
@@ -71,7 +71,7 @@ class PlayState(DealState):
         return self.game.dealer if player == 1 else 1 - self.game.dealer
 
     def current_player(self) -> int:
-        """Return the seat to move: 0 the pone, 1 the dealer."""
+        """Return the player to move: 0 pone, 1 the dealer; or chance, or the end."""
         if self.game is None:
             return int(pyspiel.PlayerId.CHANCE)
         if self.game.over:
@@ -79,7 +79,7 @@ class PlayState(DealState):
         return int(self.game.seat == self.game.dealer)
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the deals, each as likely."""
+        """Return the deals with equal probabilities."""
         n = len(self.deal.starts)
         return [(i, 1 / n) for i in range(n)]
 
@@ -97,7 +97,7 @@ pyspiel.register_game(TYPE, Play)
 
 
 def main(deals: int = 4, iterations: int = 100, seed: int = 1) -> float:
-    """Solve by CFR, and return how much a best response gains against what came out."""
+    """Solve by CFR, and return how much a best response gains against the average policy."""
     game = pyspiel.load_game(TYPE.short_name, {"deals": deals, "seed": seed})
     solver = cfr.CFRPlusSolver(game)
     for i in range(1, iterations + 1):

@@ -1,10 +1,10 @@
-"""Cribbage as an OpenEnv server: single decisions, deals and games, by words.
+"""Cribbage as an OpenEnv server: single decisions, deals and games, in words.
 
     python -m examples.libraries.openenv_server --port 8000
 
 ``reset(split="test", index=12, kind="discard")`` begins a task, ``step(reply=...)`` answers it. The
-kinds ``discard`` and ``pegging`` are one decision, paid by minus its cost in probability of
-winning; ``deal`` and ``game`` are played to the end against `rule_based`, a deal for its points.
+kinds ``discard`` and ``pegging`` are one decision; the reward is minus its cost in probability of
+winning. ``deal`` and ``game`` are played to the end against `rule_based`, a deal for its points.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
         return Prompt(prompt=self._task.prompt(style))
 
     def step(self, action: Reply, timeout_s: float | None = None, **_: Any) -> Prompt:
-        """Answer by a reply."""
+        """Take the model's reply."""
         self._state.step_count += 1
         if self._game is not None:
             shown, reward, done, _cut, _info = self._game.step(action.reply)
@@ -86,7 +86,7 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
 
     @property
     def state(self) -> State:
-        """How far the episode is."""
+        """The episode's id and number of steps."""
         return self._state
 
     def list_splits(self) -> list[str]:
@@ -98,7 +98,7 @@ class Cribbage(Environment[Reply, Prompt, State]):  # type: ignore[misc]
         return SIZES[split]
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
-        """Return what `reset` takes for a task."""
+        """Return the arguments of `reset` for a task, and the kinds."""
         return {"split": split, "index": index, "kinds": [*KINDS, *LONG]}
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:

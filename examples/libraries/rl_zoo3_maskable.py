@@ -6,10 +6,10 @@
     python examples/libraries/rl_zoo3_maskable.py enjoy --algo ppo_mask \
         --env crib_env/SixCard-v0 --folder logs
 
-The Zoo knows no MaskablePPO; one line makes it known. Everything behind that is the Zoo's: tuning
-with Optuna, TensorBoard, saved models. `enjoy` hands an agent the observation and no mask, so the
-mask is in the observation. It shows the game in a window, for which it takes `crib-env[render]`;
-`--no-render` leaves that out.
+The Zoo does not know MaskablePPO; one line registers it. All else is the Zoo's: tuning with Optuna,
+TensorBoard, saved models. `enjoy` hands an agent the observation and no mask, so the mask is in the
+observation. It shows the game in a window, which needs `crib-env[render]`; `--no-render` leaves
+that out.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class SelfPlay(gymnasium.Env[Array, int]):
         return observation["observation"], paid, terminated, truncated, {}
 
     def action_masks(self) -> Array:
-        """Return bool[52], the cards that may be chosen: MaskablePPO asks for it."""
+        """Return bool[52], the legal cards; MaskablePPO calls this."""
         mask: Array = self.games.last()[0]["action_mask"].astype(np.bool_)
         return mask
 

@@ -4,8 +4,8 @@
     python examples/libraries/tianshou_offline.py --data runs/offline
 
 Behaviour cloning copies the decisions. Critic regularised regression (CRR) copies them too, each
-weighted by what its critic says it gains over the policy. Both learn from points, a deal of a seat
-is an episode, and both write a ``policy.safetensors`` that every command takes as an agent.
+weighted by its gain over the policy as its critic sees it. Rewards are points, and a deal of a seat
+is an episode. Both write safetensors files that every command takes as agents.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Settings:
 
 
 class Net(nn.Module):
-    """A number for each action of packed bits; one for illegal actions that no softmax sees."""
+    """A score for each action from packed bits; -1e6 for illegal actions."""
 
     def __init__(self, bits: int, settings: Settings) -> None:
         super().__init__()
@@ -68,14 +68,14 @@ class Net(nn.Module):
         )
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
-        """Return the numbers, [B, 52], as `OfflineImitationLearning` and `DiscreteCRR` ask."""
+        """Return the scores, [B, 52], and the state; Tianshou's policies call this."""
         bits = torch.from_numpy(np.unpackbits(obs, axis=1))
         legal = bits[:, -(-self.bits // 8) * 8 :][:, :52] == 1
         return self.layers(bits[:, : self.bits].float()).masked_fill(~legal, -1e6), state
 
 
 class Critic(Net):
-    """The value of each action, as `DiscreteCRR` asks."""
+    """The value of each action, for `DiscreteCRR`."""
 
     def forward(self, obs: Any, state: Any = None, info: Any = None) -> Any:
         """Return the values, [B, 52]."""
@@ -88,7 +88,7 @@ def buffer_of(data: dict[str, Any]) -> ReplayBuffer:
     key = np.stack([data[name][order] for name in ("episode", "seat", "deal")])
     ends = np.append((key[:, 1:] != key[:, :-1]).any(axis=0), True)
     seen = np.concatenate([data["observation"], data["action_mask"]], axis=1)[order]
-    after = np.concatenate([seen[1:], seen[:1]])  # of an end it is not read
+    after = np.concatenate([seen[1:], seen[:1]])  # not read at an episode's end
     return ReplayBuffer.from_data(
         obs=seen,
         act=data["action"][order].astype(np.int64),

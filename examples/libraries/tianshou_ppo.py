@@ -38,7 +38,7 @@ OPTIONS: dict[str, Any] = {
 
 
 class WithoutInfo(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose infos are empty: Tianshou wants the same keys in every one."""
+    """An environment with empty infos: Tianshou needs the same keys in every info."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act."""

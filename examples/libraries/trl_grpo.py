@@ -31,7 +31,7 @@ class CribbageDecisions:
         self._reward = UNREADABLE
 
     def reset(self, kind: str = "discard", split: str = "train", index: int = 0, **_: Any) -> str:
-        """Begin with a task and return its words."""
+        """Begin a task and return its prompt."""
         self._task, self._reward = task(kind, split, index), UNREADABLE
         return self._task.prompt("full")
 

@@ -32,10 +32,10 @@ from crib_play.table.seats import names
 from crib_play.terminal.screen import TABLES, Screen
 from crib_play.user_files import FASTEST, data_file, load, save
 
-PLAYS = "rule_based"  # whose games the positions are of
-ERRS = "greedy"  # whose mistakes the exercises teach to avoid
+PLAYS = "rule_based"  # the agent that plays the games of the positions
+ERRS = "greedy"  # the agent that errs in every exercise
 MISTAKE = 0.01  # the least cost of its choice, in probability of winning
-SECOND = 0.004  # and the second best
+SECOND = 0.004  # the least cost of the second best choice
 COUNT = "count"  # the drill in counting
 
 
@@ -80,7 +80,7 @@ def exercises(kind: Kind, seed: int, played: TableGame) -> Iterator[Exercise]:
 
 @cache
 def _agent(name: str) -> Agent:
-    """Return an agent; to look its name up takes longer than its game."""
+    """Return an agent, cached: a look-up takes longer than a game."""
     return load_agent(name)
 
 
@@ -203,7 +203,7 @@ def grade(loss: float) -> str:
 
 
 def ask(exercise: Exercise, screen: Screen) -> float | None:
-    """Ask what to do and grade the answer; return its cost, None where it was left out."""
+    """Ask for a choice and grade the answer; return its cost, None if skipped."""
     session, seat = exercise.session, exercise.seat
     TABLES[session.family.name](screen, session.sight(seat), names(session, seat))
     view = session.game.view(seat)
@@ -233,7 +233,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     path = data_file("drill.json")
     stored = load(path)
     total = done
-    with suppress(KeyError, TypeError, ValueError):  # none yet, or a file that someone else has written
+    with suppress(KeyError, TypeError, ValueError):  # no scores yet, or a file in another form
         past = stored[kind]
         total = Score(
             done.positions + int(past["positions"]), done.best + int(past["best"]), done.loss + float(past["loss"])
@@ -242,7 +242,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
 
 
 def questions(settings: Settings, seed: int, screen: Screen) -> Iterator[Callable[[], float | None]]:
-    """Yield what asks one exercise after another; each returns the cost of the answer."""
+    """Return functions that each ask one exercise and return the answer's cost, None if skipped."""
     if settings.kind == COUNT:
         hands = hands_to_count(seed, settings.table_game())
         return (partial(ask_count, one, screen) for one in hands)

@@ -111,7 +111,7 @@ def regrets(tasks: Sequence[Task], agent: str) -> Iterator[float]:
 
 
 def histogram(kind: str, agents: tuple[str, ...], n: int, split: str = "test") -> str:
-    """Return how many of the first ``n`` tasks cost an agent how much, as Markdown."""
+    """Return a Markdown table of each agent's costs in the first ``n`` tasks, as a histogram."""
     tasks = [task(kind, split, index) for index in range(n)]
     ends = [f"to {100 * end:g} %" for end in BOUNDS[1:]]
     lines = [f"| {kind}, {n} tasks | mean | nothing | {' | '.join(ends)} | more |", "|---" * (len(BOUNDS) + 3) + "|"]

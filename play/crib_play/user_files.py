@@ -58,7 +58,7 @@ def save_preferences(preferences: Preferences) -> str | None:
 
 
 def data_file(name: str) -> Path:
-    """Return where something is stored that is no choice: scores, games."""
+    """Return the path of stored data that are no preferences, such as scores and games."""
     return user_data_path(APP) / name
 
 

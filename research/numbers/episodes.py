@@ -20,12 +20,12 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules
 
 PHASES = ("pegging", "hand", "crib")
-AT_ONCE = 2048  # lanes side by side: more win nothing, fewer leave the agent's batches short
+AT_ONCE = 2048  # games: more gain no speed, fewer leave the agent's batches small
 
 
 @dataclass(frozen=True)
 class Episodes:
-    """What came of E episodes. A side is a seat, or the seats of two partners."""
+    """The results of E episodes. A side is a seat, or the seats of two partners."""
 
     first_dealer: Array  # int64[E], the side that dealt first
     winner: Array  # int64[E], the side that won, -1 where a deal was drawn
@@ -55,7 +55,7 @@ class Run:
     workers: int
 
     def play(self, rules: Rules, episode: str, episodes: int, players: int = 2, **begun: Any) -> Episodes:
-        """Play episodes of one kind, begun by these arguments of `GameBatch.reset`.
+        """Play episodes of one kind; ``begun`` are arguments of `GameBatch.reset`.
 
         The number of workers changes no figure.
         """

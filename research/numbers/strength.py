@@ -66,7 +66,7 @@ def measure_exploitability(hands: int, seed: int, runs: Path) -> dict[str, Any]:
 def exploited(
     runs: Path, rules: str, name: str, hands: int, seed: int, share: int = 1, **options: Any
 ) -> dict[str, Any]:
-    """Return the result of `exploitability` for an agent, from a file if the same made it."""
+    """Return an agent's exploitability, from a file if the same options, files and code made it."""
     hands = max(2, hands // share)  # an interval needs two, and 0 stands for all
     path = runs / f"exploit_{rules}_{name}_{hands}_{seed}.json"
     made_with = {"options": options, "files": file_digests((name,)), "code": code_digest(*MEASURING)}
@@ -114,7 +114,7 @@ GUESTS_PACKAGE = "cribbage"
 
 
 class Table(NamedTuple):
-    """One tournament: its title, its environment, rules and players, the field and who may join."""
+    """One tournament: its title, environment, rules, players, field and guest."""
 
     title: str
     environment: str
@@ -177,7 +177,7 @@ def tournaments_section(data: dict[str, Any]) -> str:
         if table.guest:
             shares = won[table.title].items()
             won[table.title] = {pair: share for pair, share in shares if set(pair) & set(guests)}
-    games = re.compile(r"rules \w+, \d players, ")  # which the table says
+    games = re.compile(r"rules \w+, \d players, ")  # which the table shows
     how = dict.fromkeys(games.sub("", conditions(results)) for results in played.values())
     return render(
         "agents", played=played, opponents=opponents, ranked=ranked, won=won, conditions=" ".join(how)

@@ -36,7 +36,7 @@ WINS = {
     "dealer": "The dealer's chance of winning, before the deal",
     "pone": "Pone's chance of winning, before the deal",
 }
-FACTS = {  # of whole games, by how they are written
+FACTS = {  # of whole games, with their formats
     "won by the first dealer": percent,
     "skunks and double skunks": percent,
     "of them double skunks": percent,
@@ -140,7 +140,7 @@ def discarded_ranks(found: DiscardRound) -> Array:
 
 
 def winning(rules: TwoHandRules) -> Array:
-    """Return float64[2, target, target], the chance of winning for the seat about to play a deal.
+    """Return float64[2, target, target], a seat's probability of winning before a deal.
 
     By whether it deals, its score and the other's.
     """
@@ -149,7 +149,7 @@ def winning(rules: TwoHandRules) -> Array:
 
 
 def of_matches(rules: TwoHandRules) -> Array:
-    """Return the first dealer's chance of winning a match, by the game points of both."""
+    """Return the first dealer's probability of winning a match, by the game points of both."""
     left = range(rules.match_target, 0, -1)
     chance: Array = match_win_probabilities(rules.dealt, rules.target)[1][np.ix_(left, left)]
     return chance
@@ -212,8 +212,8 @@ def draw_cribs(means: Array, picture: Path) -> None:
 
 
 def draw_winning(rules: TwoHandRules, picture: Path) -> None:
-    """Draw the chance of winning for the dealer and for pone at every score."""
-    # Purple to orange, as people of all kinds of sight can tell apart, without the darkest ends.
+    """Draw the probability of winning for the dealer and for pone at every score."""
+    # Purple to orange, distinct for the colour-blind too, without the darkest ends.
     colours = ListedColormap(colormaps["PuOr_r"](np.linspace(0.15, 0.85, 256)))
     figure = Figure(figsize=(10, 4.6), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
@@ -252,6 +252,6 @@ def page(name: str, data: dict[str, Any]) -> str:
 
 
 def by_points(chance: Array, scores: range) -> str:
-    """Return chances in per cent as a table of the points of both."""
+    """Return probabilities in per cent as a table by the points of both."""
     rows = [[str(score), *(f"{100 * one:.1f}" for one in row)] for score, row in zip(scores, chance, strict=True)]
     return number_table(["", *map(str, scores)], rows)

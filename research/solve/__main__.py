@@ -63,7 +63,7 @@ def run(settings: Settings) -> None:
 
 def solve(settings: Settings, rules: TwoHandRules) -> None:
     """Solve by the rules, and write the strategy."""
-    # With four kept cards, a node per starter would take too much memory.
+    # With four kept cards, a strategy per starter would take too much memory.
     solver, cpu_seconds = Solver(rules, by_starter=rules.dealt == 5), 0.0
     with Progress("iterations", settings.iterations, shown=settings.progress) as progress:
         for done in range(1, settings.iterations + 1):

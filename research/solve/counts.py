@@ -39,11 +39,11 @@ class Counts:
     after: npt.NDArray[np.int32]
     points: npt.NDArray[np.int8]  # int8[K, 13], the points of that card
     count: npt.NDArray[np.int8]  # int8[K]
-    # int8[K', 91, 2, 13], by the mover's two cards and the other seat's only one: the mover's
-    # points less the other's until the play ends when it plays the lower of the two or the higher;
-    # 0 where that does not fit. For states in which it can occur.
+    # int8[K', 91, 2, 13], by the mover's two cards, the one played first, lower or higher, and the
+    # other seat's only card: the mover's points less the other's until the play ends; 0 where the
+    # card does not fit. For states in which this can occur.
     last_two: npt.NDArray[np.int8]
-    # int8[K', 13, 2, 91], the same with its axes the other way about
+    # int8[K', 13, 2, 91], the same with the last three axes reversed
     their_two: npt.NDArray[np.int8]
     # int8[K, 560], by holding: the most points of a seat whose opponent has no cards
     alone: npt.NDArray[np.int8]
@@ -116,7 +116,7 @@ def count_states(cards: int, single_count: bool) -> Counts:
     points = np.repeat(np.array(makes, dtype=np.int8), 2, axis=0)
     for go in range(2):
         after[go::2] = np.where(plain == NONE, NONE, 2 * plain + go)
-    points[1::2] -= (count[after[1::2]] == 31) & (plain != NONE)  # the other point is pegged (H6)
+    points[1::2] -= (count[after[1::2]] == 31) & (plain != NONE)  # one point is left for 31 (H6)
     last_two = np.zeros((2 * within[2 * cards - 3], PAIR, 2, RANKS), dtype=np.int8)
     alone = np.zeros((2 * n, FIRST[4]), dtype=np.int8)
     few = 2 * np.array(within, dtype=np.int64)

@@ -74,18 +74,16 @@ class Walk(NamedTuple):
     with_card: Any
     slot: Any
     me: Any  # 0 for pone, 1 for the dealer
-    mode: Any  # the purpose of the walk
+    mode: Any  # LEARN, VALUE or BEST
     probabilities: Any  # float32, both seats' strategy, as `Strategy.play` lays it out, 0 to 1
-    # float32, for each holding at each of this seat's nodes the regrets of its ranks, then the sums
-    # for its average strategy; of the best response float32[N], which rank is played at each of
-    # this seat's nodes, or nothing
+    # LEARN: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
+    # the sums for its average strategy. BEST: float32[N], the rank that the best response plays at
+    # each of this seat's nodes, or empty
     book: Any
-    pages: Any  # int64[N], where each node's begin
+    pages: Any  # int64[N], where each node's part of ``book`` begins
     reach: Any  # float64[LEVELS, K], the other seat's range, level by level
     origin: Any  # int32[LEVELS, K], the whole hand of each of its holdings
-    # float64[K], receives the points of the walk by the other seat's whole hand; empty where that
-    # is not wanted
-    by_hand: Any
+    by_hand: Any  # float64[K], receives the points by the other seat's whole hand; empty if unused
 
 
 WALK_T = (
@@ -194,10 +192,10 @@ def walk(w, node, level, state, own, points, path):
 
 
 LEARN, VALUE, BEST = range(3)
-"""What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""
+"""Modes of a walk: learn, value the strategy, or value the best response to it."""
 
-MIN_WEIGHT = 0.001  # the least weight, so that what hardly happens is learned too
-UNFIT = -1e30  # instead of the value of a rank that does not fit
+MIN_WEIGHT = 0.001  # added to a line's probability, so that rare lines are learned too
+UNFIT = -1e30  # the value of a rank that does not fit
 
 
 @kernel
@@ -220,7 +218,7 @@ def count_up(w, level, size, points, path):
 
 @kernel
 def count_alone(w, level, size, state, points, path):
-    """Return the same where this seat has no cards left, and the other plays on alone."""
+    """As `count_up`, where this seat has no cards left and the other plays on alone."""
     total = 0.0
     for i in range(OF_SIZE[size]):
         weighed = w.reach[level, i] * (points - w.alone[state, FIRST[size] + i])
@@ -231,7 +229,7 @@ def count_alone(w, level, size, state, points, path):
 
 @kernel
 def their_last_two(w, node, level, state, rank, points, path):
-    """Return the same where the other seat plays one of two cards, and this one has one."""
+    """As `count_up`, where the other seat plays one of two cards and this one has one."""
     at = w.offset[node]
     lower = w.probabilities[at : at + PAIR]
     makes = w.their_two[state, rank]
@@ -320,7 +318,7 @@ def choose_of_two(w, node, level, state, own, points, path):
 
 LEVELS = 16  # more than cards and divided ranges on any line of play
 
-NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing down
+NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # for walks that record nothing
 
 
 class Walked(NamedTuple):
@@ -328,8 +326,8 @@ class Walked(NamedTuple):
 
     values: Doubles  # float64[T], points of each hand, weighted by its range
     masses: Doubles  # float64[T], the weight of that range
-    # hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty where
-    # that is not wanted
+    # hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty
+    # without ``by_hand``
     hand_values: Doubles
     hand_masses: Doubles
 
@@ -373,7 +371,7 @@ def walk_hands(shared, holdings, weights, ranges, iteration, starter, copies, wa
 
 @entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], float32[::1]))
 def fill_even(left, offset, count, rows, probabilities):
-    """Give every rank that fits at a node the same chance; ``probabilities`` as `Walk` has them."""
+    """Give every rank that fits at a node the same probability; ``probabilities`` as in `Walk`."""
     for node in range(len(left)):
         if offset[node] == NONE:
             continue
@@ -466,10 +464,10 @@ class Walker:
     ) -> Walked:
         """Walk holdings of a seat, 0 pone and 1 the dealer, in the mode LEARN, VALUE or BEST.
 
-        ``hands`` and their probabilities ``weights`` have a row of ``ranges`` each, float32[T, K],
-        the probability of each whole hand of the other seat, weighed by the number of unseen cards
-        of the starter's rank; ``iteration`` is the weight in the average. For the others see
-        `Walk`. With ``by_hand`` it returns points by the other's whole hand, too.
+        Each of ``hands``, with its probability in ``weights``, has a row of ``ranges``, float32[T,
+        K]: the probability of each whole hand of the other seat. The walk multiplies it by the
+        number of unseen cards of the starter's rank. ``iteration`` is the weight in the average.
+        For the others see `Walk`. ``by_hand`` adds the points by the other's whole hand.
         """
         n, shape = len(hands), (len(hands) if by_hand else 0, len(self.by_hand))
         walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))

@@ -69,7 +69,7 @@ def rank_hands(classes: Classes) -> RankHands:
 
 @entry(void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, uint16[:, ::1]))
 def write_removal(ranks, counts, ways, copies, removal):
-    """Write how many hands of each multiset remain beside a hand of each, uint16[M, M]."""
+    """Write how many hands of a multiset (axis 1) remain beside one of another, uint16[M, M]."""
     for mine in range(len(ranks)):
         for theirs in range(len(ranks)):
             left = 1
@@ -107,8 +107,8 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
 def write_ranges(removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range):
     """Write the other seat's ranges for each multiset of the seat's own.
 
-    Each of the other's multisets has its ways to discard, from ``begins``, int64[M + 1], on, in the
-    lists ``holding``, ``pair`` and ``likely``. Written are ``holding_range``, float32[M, K], and
+    ``holding``, ``pair`` and ``likely`` list the discards of the other's multisets, of multiset m
+    from ``begins[m]`` on (int64[M + 1]). Writes ``holding_range``, float32[M, K], and
     ``pair_range``, float32[M, 91], whose rows add up to 1; ``of_holding``, ``of_pair`` are scratch.
     """
     for mine in range(len(removal)):
@@ -154,7 +154,7 @@ def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely)
 
 
 class Ranges:
-    """The ranges that each seat, 0 pone and 1 the dealer, faces by how the other discards.
+    """The ranges that each seat, 0 pone and 1 the dealer, faces by the other's discard strategy.
 
     ``strategy``, float64[2, M, S], is how each seat discards, by ranks; ``holding`` and ``pair``,
     float32[2, M, K] and [2, M, 91], how likely each seat finds each hand and discard of the other,
@@ -205,7 +205,7 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 
 @kernel
 def keep_part(reach, origin, rows, level, size, room, fits):
-    """Write the part of the range that can play, or cannot, a level on; return its weight."""
+    """Write to the next level the part of the range that can play, or cannot; return its weight."""
     total = 0.0
     for i in range(OF_SIZE[size]):
         stays = (rows[FIRST[size] + i, LOWEST] <= room) == fits
@@ -217,7 +217,7 @@ def keep_part(reach, origin, rows, level, size, room, fits):
 
 @kernel
 def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level, rank):
-    """Write the range once the other seat has played a rank, a level on; return its weight."""
+    """Write to the next level the range after a rank of the other seat; return its weight."""
     first = FIRST[left - 1]
     total = 0.0
     for i in range(OF_SIZE[left - 1]):

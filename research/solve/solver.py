@@ -88,7 +88,7 @@ def write_suits(cards, splits, flush_size, suited):
 def crib_points() -> tuple[Doubles, Doubles]:
     """Return the points of two rank pairs with each starter, float64[91, 91, 13]; and their ranks.
 
-    The second array is int64[91, 13], how many cards of each rank a pair has.
+    The second array is float64[91, 13], how many cards of each rank a pair has.
     """
     rows = holdings()[FIRST[2] : FIRST[3]]
     keys = rows[:, None, None, KEY] + rows[None, :, None, KEY] + KEYS
@@ -106,10 +106,10 @@ def write_values(
 ):
     """Write the value of each multiset's splits in crib and pegging, float64[M, S].
 
-    ``crib``, float64[91, 91], is the crib of two pairs added up over all starters but their own
-    cards, ``cribs``, float64[91, 91, 13], the same by starter, to remove the seat's own cards; it
-    counts ``sign``, 1 for the dealer. ``play``, float64[K, K], is the pegging by both hands, times
-    ``play_sign``; ``starters`` how many there can be. The rest is of `RankHands` and `Ranges`.
+    ``crib``, float64[91, 91], is the crib of two pairs summed over all starters but their own
+    cards; ``cribs``, float64[91, 91, 13], by starter, removes the seat's own cards. The crib counts
+    times ``sign``, 1 for the dealer. ``play``, float64[K, K], the pegging by both hands, counts
+    times ``play_sign``. There are ``starters`` starters. The rest is of `RankHands` and `Ranges`.
     """
     for hand in range(len(ranks)):
         for split in range(holding.shape[1]):
@@ -138,8 +138,8 @@ def write_values(
 def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
     """Learn from the values of splits; return the current strategy's regret in points per deal.
 
-    ``sums`` are of the average, weighed by ``iteration``; 0 learns nothing. A split's value is
-    ``by_class``, float32[C, S], plus ``by_ranks``, float64[M, S].
+    ``sums`` adds up the average strategy with the weight ``iteration``; 0 learns nothing. A split's
+    value is ``by_class``, float32[C, S], plus ``by_ranks``, float64[M, S].
     """
     missed = 0.0
     hands = 0
@@ -204,8 +204,8 @@ class DiscardSolver:
 class ExploitabilityBound:
     """A lower bound on the exploitability of the average strategy, within the abstraction."""
 
-    # points per deal that the best answer of a seat gains, among all strategies with the solver's
-    # information: a lower bound on the gain of any answer
+    # points per deal that a seat's best response gains among the strategies with the solver's
+    # information: a lower bound on the gain of an unrestricted one
     pone_gains: float
     dealer_gains: float
     value: float  # pone's points per deal less the dealer's, without heels
@@ -246,7 +246,7 @@ class Solver:
         self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
         first = FIRST[cards]
         self.holding = first + np.arange(hands.holdings)
-        possible = np.zeros(hands.holdings)  # probability of each for a seat that always keeps it
+        possible = np.zeros(hands.holdings)  # probability that a seat can keep each
         for split in range(shape[1]):
             new = (hands.holding[:, :split] != hands.holding[:, split, None]).all(axis=1)
             np.add.at(possible, hands.holding[new, split], hands.chance[new])
@@ -275,7 +275,7 @@ class Solver:
         )
 
     def iterate(self) -> None:
-        """Do an iteration."""
+        """Run an iteration."""
         self.iteration += 1
         _, pairs = self.walk(0, LEARN, self.play, by_hand=True)
         self.walk(1, LEARN, self.play)
@@ -306,15 +306,15 @@ class Solver:
         return discard.astype(np.float32), play
 
     def strategy(self) -> Strategy:
-        """Return the average strategy in the form of files."""
+        """Return the average strategy as files store it."""
         discard, play = self.average()
         seldom = np.argsort(discard, axis=2, kind="stable")[:, :, :-2]
-        np.put_along_axis(discard, seldom, 0.0, axis=2)  # two splits are all that the agent reads
+        np.put_along_axis(discard, seldom, 0.0, axis=2)  # the agent reads two splits
         discard /= discard.sum(axis=2, keepdims=True)
         packed = np.array([np.rint(probabilities * WHOLE).astype(np.uint8) for probabilities in play])
         whole = np.rint(discard * WHOLE).astype(np.int64)
         top = discard.argmax(axis=2)
-        np.put_along_axis(  # what rounding lost or won is the likeliest split's
+        np.put_along_axis(  # the likeliest split takes the rounding error
             whole,
             top[..., None],
             int(WHOLE) - whole.sum(axis=2, keepdims=True) + np.take_along_axis(whole, top[..., None], axis=2),
@@ -333,7 +333,7 @@ class Solver:
         for seat, own in enumerate((values, theirs)):
             best, _ = self.walk(seat, BEST, play)
             _, likely = self.ranges.joint(seat)
-            # The best splits, if each hand kept is then played as well as can be.
+            # The regret of the splits, if each hand kept then pegs its best response.
             missed = self._splits(seat, discard[seat], pairs, 0, best - own)
             gains.append(missed + float((likely * (best - own)).sum()))
         value = self._value(discard, pairs)

@@ -17,7 +17,7 @@ from crib_training.interrupts import terminable
 from crib_env.errors import unknown
 from research.tables.maker import Maker
 
-# Name and module; what reads another's table comes after it. The maker has the table's name.
+# Name and module; a maker comes after those whose tables it reads. It has its table's name.
 ORDER = {
     "crib_tables": "discards",
     "rollout_policy": "rollouts",

@@ -38,7 +38,7 @@ def batches(
 ) -> Iterator[tuple[GameBatch, np.random.Generator]]:
     """Yield ``n`` games in batches of ``at_once`` at most, with a generator for each.
 
-    They are not yet begun. The ``title`` is shown with the progress; ``options`` are `GameBatch`'s.
+    The games are not reset. ``title`` is shown with the progress; ``options`` are `GameBatch`'s.
     """
     for i, part in enumerate(steps(seed_seq.spawn(-(-n // at_once)), f"{rules.name}, {title}, in parts")):
         cards, chance = part.spawn(2)
@@ -78,7 +78,7 @@ def generator(seed: np.random.SeedSequence) -> Array:
 
 
 def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
-    """Return the views of the dealer and of pone about to discard; the cards are left open."""
+    """Return the views of the dealer and of pone about to discard, without their cards."""
     views = np.zeros(2, dtype=VIEW)
     views["hand"][:, rules.dealt : HAND] = NONE
     views["discarded"] = NONE
@@ -98,7 +98,7 @@ def ways_dealt(size: int) -> Array:
 
 
 def players_named(names: str) -> list[Agent]:
-    """Return built-in agents, named with commas between."""
+    """Return the agents of comma-separated names."""
     return [load_agent(name) for name in names.split(",")]
 
 
@@ -112,7 +112,7 @@ def kept_hands(games: GameBatch, seat: int) -> Array:
 
 
 def let_discard(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Array:
-    """Let an agent discard for both seats in all games; return those still running, int64[K]."""
+    """Play an agent's discards for both seats in all games; return the running games, int64[K]."""
     lanes = games.running()
     assert isinstance(games.rules, TwoHandRules)
     for _ in range(2 * games.rules.discards):

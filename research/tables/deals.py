@@ -44,9 +44,9 @@ COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib"
 def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return their points.
 
-    Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16],
-    in how many deals, when the seat of the first index first had as many points of the pegging as
-    the second or more, the other had as many as the third.
+    Returns int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16]:
+    entry [s, p, q] counts the deals in which the other seat had pegged q points when seat s first
+    had p or more.
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
@@ -57,7 +57,7 @@ def play_deals(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
             was = before[lanes]
             for seat in (DEALER, PONE):
-                for more in range(1, PLAY_SIZE):  # one card can pass several holes
+                for more in range(1, PLAY_SIZE):  # a card can score several points
                     passed = was[:, seat] + more <= now[:, seat]
                     if not passed.any():
                         break
@@ -119,7 +119,7 @@ def deal_outcomes(agent: str = "expert", deals: Count = 150_000, seed: Seed = 20
 def sample_pegging(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and hand.
 
-    For the points this seat and the other pegged: the number of deals, their sum, that of squares.
+    The last axes: points pegged by this seat or the other; their number, sum and sum of squares.
     """
     sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
     for games, rng in batches(rules, deals, LANES, seed_seq, f"deals of {agent.name}", episode="deal"):

@@ -49,12 +49,13 @@ COUNTED, CRIBS, CHART = int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1]
 
 @kernel
 def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, own):
-    """Add up the crib of every pair that a seat was dealt, when it and the other discarded these.
+    """Add up the cribs of every pair that a seat was dealt, with the discard ``other``.
 
-    By cell: ``counted``, int64[CELLS, 2], how often a pair was dealt and discarded; ``cribs``,
-    float64[CELLS, 5], of the pairs dealt the crib, how far it was beyond ``expected``, and the
-    crib's square; of the pairs discarded the crib and its square. ``own``, float64[3], adds up, of
-    the pairs discarded, the crib expected, how far it was beyond it, and the square of that.
+    ``pair`` is the seat's own discard. By cell: ``counted``, int64[CELLS, 2], counts the pairs
+    dealt and discarded; ``cribs``, float64[CELLS, 5], adds up, for the pairs dealt, the crib, its
+    excess over ``expected`` and its square, and for the pairs discarded, the crib and its square.
+    ``own``, float64[3], adds up, for the pairs discarded, the crib expected, the excess over it and
+    the square of the excess.
     """
     n = sort_dealt(v, cards)
     k = 0
@@ -109,7 +110,7 @@ def crib_round(
     n = np.maximum(samples, 1)
     means = cribs[:, :, 0] / n
     error = np.sqrt((cribs[:, :, 2] / n - means**2) / n)
-    dealt = by_card(samples) // (rules.dealt - 1)  # a card is of a pair with each other
+    dealt = by_card(samples) // (rules.dealt - 1)  # each card is in a pair with each other card
     kept = (dealt - by_card(counted[:, :, 1])) / np.maximum(dealt, 1)
     return means, error, kept
 
@@ -173,13 +174,11 @@ class DiscardRound:
 
     discarded: Array  # float64[2, CELLS], how often a pair that was dealt was discarded
     error: Array  # float64[2, CELLS], the standard errors
-    # float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum and sum
-    # of squares
-    cribs: Array
-    discarded_cribs: Array  # float64[2, CELLS, 3], the same of the times it was discarded
-    beyond: Array  # float64[2, CELLS], how far it was beyond the mean expected, by ranks alone
-    # float64[2, 3], of the pairs discarded the mean crib expected, how far the cribs were beyond
-    # it, and 1.96 standard errors of that
+    cribs: Array  # float64[2, CELLS, 3], number, sum and sum of squares of a dealt pair's cribs
+    discarded_cribs: Array  # float64[2, CELLS, 3], the same for a discarded pair
+    beyond: Array  # float64[2, CELLS], the cribs' mean excess over the expected, by ranks alone
+    # float64[2, 3], for the pairs discarded the mean crib expected, the cribs' mean excess over it,
+    # and 1.96 standard errors of the excess
     own: Array
 
 
@@ -225,15 +224,14 @@ def discarded(deals: Count = 120_000, rounds: Count = 10, seed: Seed = 2028) -> 
     rates, beyond = [], []
     for rules, seed_seq in both_games(seed):
         started, changes = time.perf_counter(), []
-        # At first every pair is discarded equally often. Then each role answers the mean of what
-        # the other did so far (fictitious play): answering the last round alone, the two go round
-        # in circles that grow.
+        # At first every pair is discarded equally often. Then each role responds to the other's
+        # mean so far (fictitious play). Responses to the last round alone go in growing circles.
         rate, excess = np.ones((2, CELLS)), np.zeros((2, CELLS))
         for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{rules.name}, rounds")):
             found = discard_round(rules, rate, excess, deals, child)
             changes.append(np.abs(found.discarded - rate).mean())
-            # The first round, which answers no rates at all, is forgotten by the second.
-            # Later rounds answer better rates, and weigh more.
+            # The second round replaces the first, which responds to no measured rates.
+            # Later rounds respond to better rates, and weigh more.
             step = 2.0 / max(2, i + 1)
             rate += step * (found.discarded - rate)
             excess += step * found.beyond

@@ -59,7 +59,7 @@ TEMPERATURE = 0.02  # of the softmax that self-play draws cards by, in games
 
 @kernel
 def drawn_hand(rng, summed):
-    """Return the index of a hand drawn by summed rates, float64[hands], the last of them 1."""
+    """Draw a hand by cumulative rates, float64[hands], that end at 1; return its index."""
     at = next_word(rng) / WORDS_DRAWN
     low = 0
     high = summed.shape[0] - 1
@@ -74,7 +74,7 @@ def drawn_hand(rng, summed):
 
 @kernel
 def chance_of_both(first, second):
-    """Return how likely the cards ``second`` are still there once ``first`` are dealt, by ranks."""
+    """Return the share of the ways to deal ``second`` that dealing ``first`` leaves, by ranks."""
     chance = 1.0
     for r in range(RANKS):
         n = second >> (4 * r) & 15
@@ -87,7 +87,7 @@ def chance_of_both(first, second):
 
 @kernel
 def drawn_starter(rng, used):
-    """Return the rank of a starter drawn from the cards left over."""
+    """Draw a starter from the unused cards and return its rank."""
     while True:
         r = below(rng, RANKS)
         if below(rng, 4) >= (used >> (4 * r) & 15):
@@ -96,7 +96,7 @@ def drawn_starter(rng, used):
 
 @kernel
 def drawn_suits(rng, counted, size, starter, suited):
-    """Draw suits for a hand's ranks and return what flush and nobs count; ``suited``: its odds."""
+    """Draw a hand's suits; return the points of flush and nob. ``suited``: a flush's odds ratio."""
     points = 0
     alike = 0
     for r in range(RANKS):
@@ -130,12 +130,12 @@ def deal_value(pone, dealer, pone_count, dealer_count, win, crib):
     return total
 
 
-endgame_softmax = softmax_of(endgame_value)  # by which self-play draws
+endgame_softmax = softmax_of(endgame_value)  # the policy of self-play
 
 
 @kernel
 def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, plays_of):
-    """Peg the holdings ``held``, writing each card's entries; return how many cards were played."""
+    """Peg the holdings ``held`` and write each card's table entries; return the number written."""
     pegging.begin_play(p, plays_of)
     p["needs"][PONE] = needs[PONE]
     p["needs"][DEALER] = needs[DEALER]
@@ -167,7 +167,7 @@ SUMS = 6  # of a hand's deals: how many, values, standings, their squares, their
 
 @kernel
 def add_deal(row, value, standing):
-    """Add the value of a deal to the sums of a hand that stood so before it."""
+    """Add a deal's value, and a hand's standing before it, to the sums of that hand."""
     row[0] += 1.0
     row[1] += value
     row[2] += standing
@@ -190,10 +190,10 @@ def play_endgames(
 ):  # fmt: skip
     """Play a deal from each pair of ``needs``, int64[deals, 2] (pone's, the dealer's).
 
-    ``kept``, float64[2 * classes, hands], sums the rates of hands kept by pone and by the dealer.
-    A ``rate`` above 0 moves the tables towards the deals' values. ``before``, float64[ROWS, hands,
-    SUMS], adds up values and standings of each hand, and ``mean``, float64[EDGE, EDGE], pone's
-    values. Returns the mean squared error of the cards' values.
+    ``kept``, float64[2, classes, hands], holds cumulative rates of the hands that pone and the
+    dealer keep. A ``rate`` above 0 moves the tables towards the deals' values. ``before``,
+    float64[ROWS, hands, SUMS], adds up values and standings of each hand, and ``mean``,
+    float64[EDGE, EDGE], pone's values. Returns the mean squared error of the cards' values.
     """
     p = positions[0]
     s = scratch[0]
@@ -247,15 +247,15 @@ def play_endgames(
     return squares / max(cards, 1)
 
 
-# Times the deals, by the most points that a seat needs.
+# Multiples of the deals, by the larger need of the two seats.
 MORE_DEALS = np.array([0] + [500] * 2 + [100] * 2 + [25] * 4 + [1] * (REACH - 8))
-PRIOR = 0.1  # samples of each hand that the rates far from the end count for, in a round
+PRIOR = 0.1  # the weight of the rates far from the end in a round, in samples of each hand
 # Points to make between which the win table changes to that of average deals, by cards dealt.
 FADE = {6: (10, 18), 5: (6, 10)}
 MOST_BEYOND = 1.0  # the most that a hand can win beyond its standing
 FALLING = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.001)
-LAST = 4  # times the deals, once the rounds are over
-AGAIN = (0.005, 0.002)  # in a later round
+LAST = 4  # multiple of the deals after the last round
+AGAIN = (0.005, 0.002)  # rates of the passes in a round of fictitious play
 KEPT_DIGITS = 4
 LEAST_KEPT = 0.0005  # of any hand, so that no belief rules it out
 SHARE_DIGITS = 3
@@ -264,8 +264,8 @@ SHARE_DIGITS = 3
 class SelfPlay:
     """Deals of one game near its end, by the hands kept, the rollout policy and the win table.
 
-    Shapes: rates float64[2, classes, hands], how likely pone and the dealer keep each hand; tables
-    float32[sets * SIZE]; win float64[EDGE, EDGE], pone's chance at a deal's start.
+    Shapes: rates float64[2, classes, hands], the rates at which pone and the dealer keep each hand;
+    tables float32[sets * SIZE]; win float64[EDGE, EDGE], pone's probability at a deal's start.
     """
 
     def __init__(
@@ -305,11 +305,11 @@ class SelfPlay:
         return self.weights[belief.ENDGAME : STANDINGS]
 
     def fit(self, deals: int, rates: Sequence[float], rng: np.random.Generator) -> list[float]:
-        """Fit the present tables further; return the mean squared error of each pass."""
+        """Fit the tables further; return the mean squared error of each pass."""
         return [self.play(needs_drawn(deals, rng), rate)[0] for rate in steps(rates, f"{self.rules.name}, passes")]
 
     def keep(self, rates: Array) -> None:
-        """Draw hands by how likely they are kept, float64[2, classes, hands], from now on."""
+        """Set the rates by which hands are drawn, float64[2, classes, hands]."""
         summed = np.cumsum(rates * ways_dealt(self.size), axis=-1)
         self.kept = np.ascontiguousarray(summed / summed[..., -1:])
 
@@ -348,7 +348,7 @@ def slopes(found: Array) -> Array:
 def smoothed(found: Array, size: int) -> tuple[Array, Array]:
     """Return the value added to the standing's share, float64[ROWS, hands], and the `slopes`.
 
-    A hand adds the same to the mean of each row of one class of needs; see `shrunk`.
+    A hand's difference from the row's mean is the same in a class of needs; see `shrunk`.
     """
     share = slopes(found)
     n, value, standing, value_2, standing_2, product = np.moveaxis(found, -1, 0)
@@ -434,16 +434,16 @@ def dealt_views(rules: TwoHandRules, role: int, key: int, hands: int, rng: np.ra
 
 
 def plain_rates(rules: TwoHandRules) -> Array:
-    """Return how likely each role keeps a hand far from the end, float64[2, hands]."""
+    """Return the rate at which each role keeps a hand far from the end, float64[2, hands]."""
     rates: Array = load(ROLLOUT_POLICY)["kept"][DEALT.index(rules.dealt), :, of_size(rules.dealt - 2)]
     return rates
 
 
 def kept_rates(rules: TwoHandRules, hands: int, before: Floats, share: Floats, rng: np.random.Generator) -> Array:
-    """Return how likely the expert keeps a hand it was dealt, float64[2, classes, hands], by role.
+    """Return the expert's rates of keeping each hand, float64[2, classes, hands], by role.
 
-    It discards by ``before`` and ``share`` in the form of `read_before`. Rates from few samples are
-    drawn to those far from the end.
+    It discards by ``before`` and ``share`` in the form of `read_before`. Rates from few samples
+    shrink towards those far from the end.
     """
     size = rules.dealt - 2
     ways, plain = ways_dealt(size), plain_rates(rules)
@@ -466,12 +466,12 @@ def kept_rates(rules: TwoHandRules, hands: int, before: Floats, share: Floats, r
 
 
 def win_now(rules: TwoHandRules) -> Array:
-    """Return pone's chance of winning at a deal's start by the present win table."""
+    """Return pone's probability of winning at a deal's start by the present win table."""
     return np.ascontiguousarray(probabilities(rules.dealt, REACH)[0, ..., WON].sum(axis=-1))
 
 
 def widened(rows: Array) -> Array:
-    """Return rows of the hands of a game as wide as those of six cards."""
+    """Pad rows of a game's hands to the number of hands with six cards dealt."""
     return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, pegging.OF_SIZE[pegging.MOST] - rows.shape[-1])])
 
 

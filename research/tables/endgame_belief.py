@@ -36,9 +36,9 @@ from research.tables.rollouts import of_size
 LANES = 2000
 PASSES = 30  # of the fit of the weights
 STEP = 0.7  # of a pass, on their logarithms
-FEW = 2.0  # leads that each weight starts with, as many as expected
-PRIOR = 4.0  # leads that the estimate by weights counts for, in a hand of one class
-FLAT = 0.1  # the share of leads that are modelled as drawn from all ranks of the hand
+FEW = 2.0  # leads added to the seen and the expected ones of each weight
+PRIOR = 4.0  # the weight of the estimate by weights, in leads of a hand in one class
+FLAT = 0.1  # the share of leads modelled as drawn uniformly from the ranks of the hand
 
 
 def needs_by_class(games: int, rng: np.random.Generator) -> Array:
@@ -55,7 +55,7 @@ def begin_near_the_end(games: GameBatch, rng: np.random.Generator) -> None:
 
 
 def leads_of_expert(rules: TwoHandRules, deals: int, seed: np.random.SeedSequence) -> tuple[Array, Array, Array]:
-    """Return the class of `key_of`, the hand's number among its size and the rank led."""
+    """Return each lead's set of tables (`key_of`), hand, numbered within its size, and rank."""
     expert, size = load_agent("expert"), rules.dealt - 2
     table = standings(win_now(rules), load_outcomes(rules.dealt))
     keys, hands, led = [], [], []

@@ -3,7 +3,7 @@
 `python -m research.tables endgame_shift`: `expert` plays itself from scores at which both seats
 need few points. At each decision of the first deal, the value of its choice is compared with the
 game's result, or with the win table's probability if a second deal follows. The table holds the
-shift at even values; it falls to 0 at certain ones.
+shift of values of one half; it falls to 0 at values of 0 and 1.
 
 `python -m research.tables endgame_check` prints the shown values beside the share of games won, by
 points to make.
@@ -37,9 +37,9 @@ from research.tables.maker import makes
 
 LANES = 2000
 KINDS = 3
-BANDS = (1, 3), (1, 3), (4, 11), (4, 11), (12, REACH), (1, REACH)  # points to make, each as often
+BANDS = (1, 3), (1, 3), (4, 11), (4, 11), (12, REACH), (1, REACH)  # points to make, equally likely
 DIGITS = 4
-WEIGHT = 60.0  # decisions that the mean of all classes counts for in each class
+WEIGHT = 60.0  # the weight of the mean of all classes in each class, in decisions
 
 
 def first_deals(
@@ -52,7 +52,7 @@ def first_deals(
     """Play first deals from scores in the bands.
 
     Yields:
-        games after it, the views of its decisions, and the game and the seat of each.
+        the games after that deal, the views of its decisions, and each view's game and seat.
     """
     for games, rng in batches(rules, games_played, LANES, seed, "games"):
         scores = rules.target - needs_of_bands(bands, games.n, rng)
@@ -74,7 +74,7 @@ def first_deals(
 
 
 def values_and_wins(rules: TwoHandRules, games_played: int, seed: np.random.SeedSequence) -> tuple[Array, Array, Array]:
-    """Return each decision's cell, the value of its choice, and the result or its probability."""
+    """Return each decision's cell, its choice's value, and the win (0, 1) or its probability."""
     chances = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
     cells, values, won = [], [], []
     for games, views, at, seats in first_deals(rules, BANDS, games_played, seed, load_agent("expert")):
@@ -89,7 +89,7 @@ def values_and_wins(rules: TwoHandRules, games_played: int, seed: np.random.Seed
 def chance_of(games: GameBatch, chances: Array) -> Array:
     """Return each seat's probability of winning, float64[games, 2], after a game or a deal.
 
-    ``chances``: that of pone (0) and the dealer (1), by the points the seat and the other need.
+    ``chances``: those of pone (0) and the dealer (1), by the needs of the seat and of the other.
     """
     needs = np.maximum(games.rules.target - games.states["scores"][:, :2], 0)
     seats = np.arange(2)
@@ -123,7 +123,7 @@ def best_value(views: Views) -> Array:
 def shifts(cells: Array, values: Array, won: Array) -> Array:
     """Return the shift of each cell, float64[3, 2, classes], by least squares.
 
-    Classes with few samples are drawn to the mean of their kind and role.
+    Classes with few samples shrink towards the mean of their kind and role.
     """
     moved = 4.0 * values * (1.0 - values)
     size = KINDS * len(ROLES) * CLASSES**2

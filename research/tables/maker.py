@@ -22,10 +22,10 @@ class Maker:
 
 
 def makes(table: Table | None) -> Callable[[Callable[..., Any]], Maker]:
-    """Decorate what returns the arrays of a table by name.
+    """Decorator: make a `Maker` of a function that returns the arrays of a table by name.
 
-    Its arguments become the settings, one of them ``seed``; ``out`` is added where there is a
-    ``table`` to write. Its documentation is their help.
+    The function's arguments, one of them ``seed``, become the settings; ``out`` is added if there
+    is a ``table`` to write. The function's docstring is their help.
     """
 
     def decorate(make: Callable[..., Any]) -> Maker:

@@ -1,9 +1,9 @@
 """The mean cribs of the games for three and four, from games of `rule_based`.
 
-`python -m research.tables many_hand_cribs`: the program counts the crib with every card that a seat
-could have discarded, by the current means, so rare discards get samples too. The means of the
-rounds so far are the next table. All discard by the same means, so without that they would swing
-from round to round.
+`python -m research.tables many_hand_cribs`: all seats discard by the current means. The program
+counts the crib with every card that a seat could have discarded, so rare discards get samples too.
+The next table is the mean over the rounds so far. Single rounds would swing, because all seats
+discard by the same table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AT_ONCE = 50_000
 
 
 def discards_of(agent: RuleBasedAgent, preset: str, seed_seq: np.random.SeedSequence) -> GameBatch:
-    """Return deals in which all have discarded."""
+    """Return deals in which all seats have discarded."""
     games = GameBatch(PRESETS[preset], AT_ONCE, episode="deal", seed=seed_seq)
     games.reset()
     every = np.arange(AT_ONCE)

@@ -49,7 +49,7 @@ _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
 
 @cache
 def deals_entry(act: Act, name: str) -> Entry:
-    """Return the entry that counts deals of a reference that acts so."""
+    """Return the entry that counts deals of the reference with this ``act``."""
     states_t, rules_t, views_t = find_family(FAMILY).types
     discard, follow = playout_kernels(act)
 
@@ -84,7 +84,7 @@ def deals_entry(act: Act, name: str) -> Entry:
                 for i in range(playout["cards"]):
                     if playout["pegger"][i] != PONE:
                         d -= playout["pegged"][i]
-                for i in range(playout["cards"] + 1):  # heels are in, then the play, then the show
+                for i in range(playout["cards"] + 1):  # after heels: the pegging, pone's hand
                     if i == playout["cards"]:
                         more = made[at + PONE_HAND]
                     elif playout["pegger"][i] == PONE:

@@ -1,15 +1,15 @@
 """The rollout policy of the pegging expert, by self-play, and how players choose a card.
 
 `python -m research.tables rollout_policy` (about three minutes on one core): for each two-hand game
-the program draws deals, and both seats discard as `rule_based` does. This gives the probability
-that a role keeps a holding that it was dealt, and the preference for holdings of a single suit.
+the program draws deals, and both seats discard as `rule_based` does. This gives the rate at which a
+role keeps each holding that it is dealt, and the preference for holdings of a single suit.
 Both seats then peg by the rollout policy, with a temperature so that every card occurs. This gives
 the points after each card. The tables learn their mean by stochastic gradient descent, in passes of
 falling step.
 
 `python -m research.tables hands_kept` (some five CPU minutes): `expert`, `learned` and `rule_based`
-discard from drawn hands. The table holds the mean of how often each keeps a holding, of the times
-it is dealt.
+discard from drawn hands. The table holds the mean of their rates of keeping each holding that they
+are dealt.
 
 `python -m research.tables choices` (some six CPU minutes): `expert`, `learned` and `rule_based`
 each play games against themselves. The tables, which begin as those of the rollout policy, learn to
@@ -106,12 +106,12 @@ def draw_rank(listed, n, chance, rng):
             return listed >> (4 * k) & 15
         if chance[k] > chance[best]:
             best = k
-    return listed >> (4 * best) & 15  # the draw fell into what rounding left
+    return listed >> (4 * best) & 15  # rounding left the draw without a rank
 
 
 @kernel
 def next_player(p, seat, held, single, hands):
-    """Peg what ``seat`` has earned by going on, and return the next player; ``held``: of both."""
+    """Peg the go or last point if ``seat`` has earned it; return the next player."""
     return pegging.next_turn(p, single, hands[held[seat], pegging.LOWEST], hands[held[1 - seat], pegging.LOWEST])
 
 
@@ -124,9 +124,9 @@ def next_player(p, seat, held, single, hands):
 def self_play(kept, hands, weights, rng, size, single, rate, positions, places, needs, shared, chance):
     """Play every deal of ``kept`` and move the tables towards the points that followed each card.
 
-    ``kept``, int64[deals, 2], has holdings of the dealer and of pone; ``size`` cards in a hand,
-    ``rate`` is the step for each table. Returns the mean squared error of a card's value as the
-    tables had it before they learned of it.
+    ``kept``, int64[deals, 2], has the holdings of the dealer and of pone, of ``size`` cards;
+    ``rate`` is the step for each table. Returns the mean squared error of the cards' values, each
+    before its update.
     """
     p = positions[0]
     held = stack.ints(2)
@@ -179,7 +179,7 @@ def of_size(size: int) -> slice:
 
 
 def keeping_rates(kept: Array, size: int) -> Array:
-    """Return how likely each holding of ``size`` cards that is dealt is kept, by role."""
+    """Return each role's rate of keeping each dealt holding of ``size`` cards; the mean is 1."""
     here, ways = of_size(size), dealing.ways_dealt(size)
     rates = np.zeros((len(ROLES), pegging.HOLDINGS))
     for role in range(len(ROLES)):
@@ -236,7 +236,7 @@ DEALS_AT_ONCE = 50_000
 
 
 def hands_of(rules: TwoHandRules, agent: Agent, deals: int, seed: np.random.SeedSequence) -> Array:
-    """Let an agent discard in deals; return the holdings kept by the dealer and by pone."""
+    """Return the holdings that an agent keeps as dealer and as pone, int64[deals, 2]."""
     found = []
     title = f"hands of {agent.name}"
     for games, rng in dealing.batches(rules, deals, DEALS_AT_ONCE, seed, title, episode="deal"):
@@ -270,16 +270,16 @@ CHOICE_STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
 HELD_OUT = 10  # one choice in this many is held out
 DEALS_A_GAME = {6: 9, 5: 7}
-NEVER = 1e-9  # a chance is taken to be this at least
+NEVER = 1e-9  # the least probability in a logarithm
 
 
 @entry(void(VIEWS_T, INTS, int64[:, ::1], FLOATS, float64, pegging.POSITIONS_T, SCRATCH_T, INTS, FLOATS))
 def learn(views, ranks, hands, weights, rate, positions, scratch, places, found):
-    """Measure how well the tables predict choices, and move them towards each after it.
+    """Measure how well the tables predict choices, and move the tables towards each choice.
 
     The views are of seats with a choice, and ``ranks`` their choices. A ``rate`` of 0 learns
-    nothing. ``found`` gets the mean of minus the logarithm of the probability given to the choice,
-    and how often the choice was the likeliest.
+    nothing. ``found`` receives the mean cross entropy of the choices, and the share of choices that
+    were the likeliest.
     """
     p = positions[0]
     s = scratch[0]
@@ -312,7 +312,7 @@ def learn(views, ranks, hands, weights, rate, positions, scratch, places, found)
 
 
 def choices_of(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
-    """Let an agent play itself, whole games; return its views with a choice of ranks, and those."""
+    """Play games of an agent with itself; return the views with a choice, and the ranks chosen."""
     views, ranks = [], []
     n = max(1, deals // DEALS_A_GAME[rules.dealt])
     n = n // LANES * LANES or n
@@ -332,7 +332,7 @@ def choices_of(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.rando
 
 
 def fit_choices(dealt: int, views: Array, ranks: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the game's tables, float64[SIZE], and their fit to held-out choices."""
+    """Return the game's tables, float64[SIZE], and the figures of held-out choices by pass."""
     weights = load(ROLLOUT_POLICY)["tables"][DEALT.index(dealt)] / UNIT
     positions, scratch = np.zeros(2, dtype=pegging.POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)

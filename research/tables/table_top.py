@@ -45,8 +45,8 @@ from research.tables.maker import makes
 
 STATES_T, RULES_T, VIEWS_T = FAMILY.types
 TRACE = 0.9  # lambda: the share of a correction that earlier turns get
-SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`
-SURPLUS_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
+SLOWER = 0.1  # factor on the rate of tables that most lines share, in `learn_sides`
+SURPLUS_RATE = 0.2  # factor on the rate in `learn_lines`: thirteen entries share a correction
 
 
 @kernel
@@ -65,7 +65,7 @@ def best_of(ahead, legal):
 
 @kernel
 def any_of(rng, legal):
-    """Return one of the legal actions, each as likely."""
+    """Return a legal action, drawn uniformly."""
     for _ in range(below(rng, bit_count(legal))):
         legal &= legal - 1
     return lowest(legal)
@@ -73,7 +73,7 @@ def any_of(rng, legal):
 
 @kernel
 def correct(values, visits, at, error, rate):
-    """Move a value by ``error``: to the mean of the first samples, then at ``rate``."""
+    """Correct a value by ``error``: as the mean of the first samples, later at ``rate``."""
     visits[at] += 1.0
     values[at] += error * max(1.0 / visits[at], rate)
 
@@ -137,7 +137,7 @@ def learn_crib(table, values, visits, v, known, points, rate):
 
 @kernel
 def lines_of_side(v, table, values, surplus, p, side):
-    """Return the expected points of a side's five lines: 0 is mine."""
+    """Return the expected points of a side's five lines; side 0 is the view's own."""
     total = estimate.side_value(v, table, values, surplus, p, side)
     if (v["my_crib"] == 1) == (side == 0):
         total -= estimate.crib_value(values, table, p["crib"], v["my_crib"], lines.nob_of(v))
@@ -167,7 +167,7 @@ def spread(values, surplus, v, q, mine, theirs, rate):
 
 @kernel
 def learn_sides(table, values, surplus, views, past, rate):
-    """Correct both sides' lines in every position of a round by their values later."""
+    """Correct both sides' lines in every position of a round by their later values."""
     v = views[TURNS - 1]
     q = past[TURNS - 1]
     goal = lines_of_side(v, table, values, surplus, q, 0)
@@ -197,8 +197,8 @@ def self_play(
 ):  # fmt: skip
     """Play rounds and learn from each, by sides if ``whole``, else by lines.
 
-    One action in ``epsilon`` is random, none for 0. ``points``, int64[rounds, 2], gets what rows
-    and columns scored, heels and crib included.
+    One action in ``epsilon`` is random, none for 0. ``points``, int64[rounds, 2], receives the
+    scores of rows and columns, heels and crib included.
     """
     s = states[0]
     r = rules[0]
@@ -302,8 +302,8 @@ def measure_rounds(
     """Play rounds of the expert against itself, for points, and return their points.
 
     Returns int64[rounds, 2], the points of the dealer's side and of the other; and float64[28,
-    rounds, 2], after each turn the points in the count that its mover expected of both, less the
-    actual points.
+    rounds, 2], by turn the mover's expected points of both sides in the count, less the actual
+    ones.
     """
     games = GameBatch(PRESETS[preset], rounds, players=players, episode="round", seed=seed_seq)
     games.reset(dealer=DEALER)

@@ -1,4 +1,4 @@
-"""Agents of other people's models: Stable-Baselines3, PyTorch, ONNX; and wherever one is named."""
+"""Agents from models of Stable-Baselines3, PyTorch and ONNX, also where a name or path is given."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_model_agent_can_sample_and_gives_probabilities() -> None:
 
 @pytest.mark.parametrize("mask", [False, True])
 def test_model_agent_states_its_game_and_rejects_others(mask: bool, tmp_path: Path) -> None:
-    """Six-card and five-card cribbage have observations of one shape, so that tells nothing."""
+    """The shape cannot tell: observations of six-card and five-card cribbage have the same."""
     policy = "MultiInputPolicy" if mask else "MlpPolicy"
     env = VecNormalize(five_card_v0.sb3_env(2, mask_in_observation=mask), norm_obs=False)
     MaskablePPO(policy, env, n_steps=8, batch_size=8).save(tmp_path / "five.zip")
@@ -252,7 +252,7 @@ def test_network_agent_is_an_opponent_and_gets_its_forward_arguments(kind: type[
     assert np.array_equal(
         find_agent(net).act(views, np.random.default_rng(1)), from_torch(net).act(views, np.random.default_rng(1))
     )
-    assert [part.training for part in net.modules()] == before  # as it was, for its training
+    assert [part.training for part in net.modules()] == before  # its training modes are unchanged
     assert PhasedAgent(net, "greedy").discard.name == kind.__name__
 
 

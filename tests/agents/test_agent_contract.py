@@ -1,7 +1,7 @@
-"""What every agent keeps to, by its name: a new one is tested here without a new line.
+"""The contract of every named agent; a new agent is tested here without a new line.
 
-It plays legally wherever random play leads, blind to hidden cards; each view gets the answer that
-it would get alone; compiled, uncompiled and as an opponent it plays the same.
+It plays legally in positions of random play and ignores hidden cards. It acts the same on a view
+in a batch and alone, compiled and uncompiled, and as an opponent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GAMES = [
     ("four_hand", 4),
 ]
 SIMPLE = ("random", "greedy", "rule_based")
-TURNS = 14  # decisions from the deal on, each of every lane: more than a deal of two hands has
+TURNS = 14  # steps of all games from the deal on, more than a two-hand deal has
 
 
 CASES = [(name, *game) for name in agent_names() for game in GAMES if plays(name, PRESETS[game[0]].family)]
@@ -55,7 +55,7 @@ def table_of(name: str, preset: str, players: int, seed: int) -> Lanes:
 
 
 def walk(table: Lanes, turns: int = TURNS) -> Iterator[tuple[Any, Any]]:
-    """Play at random, yielding lanes and views before each decision."""
+    """Play at random, yielding the running games and their views before each decision."""
     random, rng = find_agent("random"), np.random.default_rng(9)
     for _ in range(turns):
         lanes = table.running()
@@ -95,7 +95,7 @@ def test_agent_batch_equals_single_views(name: str, preset: str, players: int) -
             alone = [agent.action_probabilities(view[None])[0] for view in views[::-2]]
             assert_array_equal(agent.action_probabilities(views[::-2]), alone)
         together = agent.act(views[::-2], rng)  # not contiguous, the last first
-        if rng.bit_generator.state != untouched:  # it draws: the views' order decides by what
+        if rng.bit_generator.state != untouched:  # it draws, in the order of the views
             assert acted(agent, views[::-2].copy()) == acted(agent, views[::-2])
         elif turn % 4 == 0:
             alone = [int(agent.act(view[None], rng)[0]) for view in views[::-2]]
@@ -104,7 +104,7 @@ def test_agent_batch_equals_single_views(name: str, preset: str, players: int) -
 
 @every_case
 def test_agent_plays_its_games_to_the_end(name: str, preset: str, players: int) -> None:
-    """`Lanes` refuses an illegal action; an agent that was pickled plays the same ones."""
+    """`Lanes` refuses an illegal action; a pickled copy of the agent takes the same actions."""
     agent = find_agent(name)
     twin = pickle.loads(pickle.dumps(agent))
     one, other = (table_of(name, preset, players, seed=4) for _ in range(2))
@@ -119,7 +119,7 @@ def test_agent_plays_its_games_to_the_end(name: str, preset: str, players: int) 
 
 
 def sure(name: str) -> bool:
-    """Tell whether an agent is compiled and chooses without chance, without making it."""
+    """Return whether an agent is compiled and deterministic, without making it."""
     (point,) = entry_points(group="crib_env.agents", name=name)
     return issubclass(kind := point.load(), CompiledAgent) and not kind.draws
 
@@ -127,7 +127,7 @@ def sure(name: str) -> bool:
 @compiled_alone
 @pytest.mark.parametrize(("name", "preset", "players"), [case for case in CASES if sure(case[0])])
 def test_agent_compiled_plays_as_in_python(name: str, preset: str, players: int) -> None:
-    """Of those whose choice uses no chance: the same observations, rewards and ends."""
+    """Deterministic agents: the same observations, rewards and ends."""
     agent = find_agent(name)
     family = PRESETS[preset].family
     module = next(module for module in map(env_module, ENVIRONMENTS) if module.maker.family.name == family)
@@ -138,7 +138,7 @@ def test_agent_compiled_plays_as_in_python(name: str, preset: str, players: int)
 
 
 def trace() -> str:
-    """Return choices of the simple agents in a few deals, and the expert's judgement, as text."""
+    """Return choices of the simple agents in a few deals, and values of `expert`, as text."""
     lines = []
     for name in SIMPLE:
         for preset, players in (GAMES[0], GAMES[1], GAMES[3], GAMES[4]):

@@ -42,7 +42,7 @@ def test_every_file_of_numbers_has_a_reader() -> None:
 
 
 def test_roles_come_as_pone_and_dealer() -> None:
-    """With a pair of pone's, the dealer chose the crib's other two to count, so it counts more."""
+    """A pair from pone counts more: the dealer discards the crib's other two cards to score."""
     pone, dealer = load(CRIB_TABLES)["crib"][0]
     assert (pone > dealer).all()
 

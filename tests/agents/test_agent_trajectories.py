@@ -1,6 +1,6 @@
-"""Agents choose as they did: digests of batches that they play in, and of games with themselves.
+"""Agents choose as recorded: digests of batches against them and of games against themselves.
 
-Where a change of their choices is meant, `python tests/support/trajectories.py agents` writes
+Where their choices change on purpose, `python tests/support/trajectories.py agents` writes
 `tests/data/agent_trajectories.json` from the present code.
 """
 

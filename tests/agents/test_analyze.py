@@ -59,7 +59,7 @@ def test_analyze_lists_every_legal_action_with_the_agents_first(rules: str) -> N
     for game, choices in positions(rules, 30):
         listed, kind = [actions_of(choice) for choice in choices], type(choices[0])
         laid = game.view(game.seat)["discarded"].tolist() if len(listed[0]) == 2 else []
-        known = {*game.legal_actions, *laid} - {NONE}  # a pair has the card laid first
+        known = {*game.legal_actions, *laid} - {NONE}  # a pair includes the first discard
         assert {action for actions in listed for action in actions} == known
         assert len({frozenset(actions) for actions in listed}) == len(listed)
         if len(listed[0]) == 2 and set(laid) == {NONE}:
@@ -69,7 +69,7 @@ def test_analyze_lists_every_legal_action_with_the_agents_first(rules: str) -> N
         assert kind is CellChoice or 0 <= worth[-1] <= worth[0] <= 1
         chosen = int(best.act(np.array([game.view(game.seat)]), RNG)[0])
         own = max(value for value, actions in zip(worth, listed, strict=True) if chosen in actions)
-        # The expert's own judge of pairs and of cells is a little coarser.
+        # `expert` judges pairs and cells a little more coarsely than `analyze`.
         coarser = 0.3 if kind is CellChoice else 0.005 if len(listed[0]) == 2 else 0
         assert chosen in listed[0] or worth[0] - own <= coarser
         kinds.add(kind)
@@ -191,7 +191,7 @@ def test_position_text_round_trips_every_view_of_a_game(rules: str, seed: int) -
         view = game.view(env.possible_agents.index(env.agent_selection))
         if view["phase"] != DISCARD or view["discarded_n"] == 0:
             again = as_text(view, rules)[0]
-            # Which seat it is, where the rear pegs stand and which deal it is are not in the text.
+            # The text omits the seat, the rear pegs and the number of the deal.
             for field in again.dtype.names:
                 if field not in ("seat", "rear", "deals"):
                     assert np.array_equal(again[field], view[field]), field
@@ -231,7 +231,7 @@ def test_position_text_rejects_wrong_number_of_cards() -> None:
 
 
 LAYOUT = "...../.4C.../..7H../...8H./....."
-# Which turn placed a card, and in Table Top for four which of two opponents laid one, is not said.
+# The text omits which turn placed a card and, of four players, which opponent discarded one.
 UNSAID = {"seat", "turns", "crib_turns"}
 
 
@@ -241,7 +241,7 @@ def layout_text(layout: Any) -> str:
 
 
 def discarded_by(view: Any, players: int) -> list[int]:
-    """Return how many cards each seat to the left of this one, itself first, has laid."""
+    """Return the number of discards of each seat: this one first, then from its left on."""
     return [4 // players - int(owed) for owed in view["owed"][:players]]
 
 

@@ -1,4 +1,4 @@
-"""`CardNet` scores rows alike wherever they stand, and Stable-Baselines3 trains and keeps it."""
+"""`CardNet` scores a row equally at any place; Stable-Baselines3 trains and saves it."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_self_play_near_the_end_finds_the_standing_of_each_hand() -> None:
     for pone, dealer, least, most in ((1, far, 0.9, 1.0), (far, 1, 0.0, 0.1)):
         rows = [endgame.before_at(0, pone, dealer), endgame.before_at(1, dealer, pone)]
         assert number[rows].tolist() == [deals, deals]
-        assert value[rows].sum() == pytest.approx(deals)  # what one seat wins the other loses
+        assert value[rows].sum() == pytest.approx(deals)  # one of the two seats wins each game
         assert least <= standing[rows[0]] / deals <= most
         assert 1 - most <= standing[rows[1]] / deals <= 1 - least
         assert mean[pone, dealer] == value[rows[0]]
@@ -142,7 +142,7 @@ def values_less_wins(game: str, least: int, most: int, n: int) -> dict[tuple[str
 @compiled
 @pytest.mark.parametrize(("game", "needs"), [("hoyle", (1, 3)), ("five_card", (4, 11))])
 def test_values_near_the_end_equal_games_won(game: str, needs: tuple[int, int]) -> None:
-    """Of the win table and of cards: within 1.5 points and three standard errors of 150 games."""
+    """By the win table and by cards, within 1.5 % plus three standard errors of 150 games."""
     beyond = values_less_wins(game, *needs, 150)
     assert max(map(abs, beyond.values())) < 0.015 + 3 * 0.5 / 150**0.5, beyond
 

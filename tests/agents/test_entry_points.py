@@ -34,7 +34,7 @@ class NoAgent:
 
 @pytest.fixture
 def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return what installs a package, ``card-sharks``, with an agent under a name."""
+    """Return a function that installs a package, ``card-sharks``, with an agent under a name."""
 
     def install(name: str, place: str) -> None:
         (tmp_path / "card_sharks.py").write_text(CODE)
@@ -137,7 +137,7 @@ def start(site: Path, cache: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_third_party_agent_is_compiled_once_and_after_changes_of_its_helper(site: Path, tmp_path: Path) -> None:
-    """In the compiled batch; `test_fingerprint` has an edited agent that plays alone."""
+    """In the compiled batch; `test_fingerprint` edits an agent outside a batch."""
     cache = tmp_path / "cache"
     cache.mkdir()
     for file in cache_folder().glob(f"*{ENDING}"):  # this machine's compiled engine

@@ -1,4 +1,4 @@
-"""`equilibrium`: complete, drawing by the probabilities it states; how its file is written."""
+"""`equilibrium`: an action in every position, sampling by its stated probabilities, its file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_equilibrium_playing_alone_maximises_points(agent: Equilibrium) -> None:
 
 
 def test_equilibrium_two_discards_come_from_one_pair(agent: Equilibrium) -> None:
-    """Over both orders, two cards are drawn as often as the strategy has the pair."""
+    """The probability of two discards, over both orders, is the strategy's for the pair."""
     strategy = next(one.strategy for one in agent.solved if one.rules.name == "five_card")
     game = Game("five_card", episode="deal")
     for seed in range(25):
@@ -99,7 +99,7 @@ def test_equilibrium_rejects_games_without_strategy(agent: Equilibrium) -> None:
 
 
 def test_equilibrium_pickle_is_small(agent: Equilibrium, tmp_path: Path) -> None:
-    """An agent is sent to every worker: of what ships its name alone, else as much as its file."""
+    """Workers get it pickled: a shipped strategy as its name, another as large as its file."""
     assert len(pickle.dumps(agent)) < 1_000
     assert pickle.loads(pickle.dumps(agent)).weights is agent.weights
     path = tmp_path / "mine.safetensors"
@@ -169,7 +169,7 @@ def test_hand_class_is_an_orbit_of_suit_permutations() -> None:
 
 @pytest.mark.parametrize(("preset", "deals"), [("five_card", 120), ("hoyle", 60)])
 def test_equilibrium_play_follows_the_tree(preset: str, deals: int) -> None:
-    """Wherever a seat has a choice while the other holds cards, its view is a separate node."""
+    """Where a seat has a choice and the other holds cards, each play so far has a separate node."""
     rules = find_rules(preset, TwoHandRules)
     tree = public_tree(rules.dealt - 2, rules.single_count)
     child = tree.child.ravel()

@@ -103,7 +103,7 @@ def test_mean_hand_is_over_every_starter(game: str, data: st.DataObject) -> None
 def test_mean_crib_is_over_every_pair_and_starter(
     game: str, cards: str, dealer: bool, pair: str, smallest: int
 ) -> None:
-    """Under the stored habit of the other's role, by counting each crib there can be."""
+    """By the stored discard rates of the other role: every possible crib is counted."""
     held = sorted(parse_cards(cards))
     view = discarding(held, game, dealer)
     view["crib_flush_size"] = smallest
@@ -111,7 +111,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
     found = columns_of(view)[pairs_of(held).index((low, high)), CRIB_MEAN]
     discard_rate, excess = deal_points.discard_rates(PRESETS[game].dealt)
     unseen = [card for card in range(52) if card not in held]
-    ranks: dict[tuple[int, ...], int] = {}  # what depends on ranks alone is counted once
+    ranks: dict[tuple[int, ...], int] = {}  # points that depend on ranks alone
     total = weight = 0.0
     for others in combinations(unseen, 2):
         chance = discard_rate[1 - dealer, cell(*others)]
@@ -130,7 +130,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
             nob = 40 + starter % 4 in four
             total += chance * (ranks[key] + flush + nob) / len(starters)
     expected = total / weight + excess[int(dealer), cell(low, high)]
-    # A flush of four is drawn apart from the ranks, and shifted: a ten-thousandth is lost.
+    # The kernel adds a flush as independent of the ranks and drops points past 29: 1e-4 is lost.
     assert abs(found) == pytest.approx(expected, abs=1e-3)
     assert (found > 0) == dealer
 
@@ -138,7 +138,7 @@ def test_mean_crib_is_over_every_pair_and_starter(
 @pytest.mark.slow
 @every_game
 def test_discard_tables_are_reproduced_by_a_new_round(game: str) -> None:
-    """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
+    """Seed 77: discard rates of all pairs, and mean cribs of discarded pairs, are as expected."""
     rules = PRESETS[game]
     discard_rate, excess = deal_points.discard_rates(rules.dealt)
     found = discard_round(rules, discard_rate, excess, 10_000, np.random.SeedSequence(77))
@@ -159,7 +159,7 @@ def test_hands_are_in_the_order_of_the_holdings(cards: int) -> None:
 
 
 def test_few_samples_are_drawn_to_the_additive_model() -> None:
-    """True means scatter by 0.5 about shares that add up, samples by 2 about the means."""
+    """True means scatter by 0.5 about the additive model, samples by 2 about the true means."""
     rng = np.random.default_rng(6)
     ranks = multisets(4)
     shares = rng.normal(0.5, 0.2, size=13)
@@ -184,7 +184,7 @@ def test_few_samples_are_drawn_to_the_additive_model() -> None:
 
 
 def small_model() -> tuple[Any, Any]:
-    """Return the small deal of `test_win` as the records of the staged expectation."""
+    """Return `small_deal` as the records of the staged expectation."""
     deal, record, scratch = small_deal(), np.zeros(1, dtype=MODEL), np.zeros(1, dtype=SCRATCH)
     for field in ("pegging", "pone_out", "dealer_out"):
         record[field] = getattr(deal, field)
@@ -237,9 +237,9 @@ def test_staged_value_rises_with_pegging_and_stays_below_one(i_deal: int) -> Non
 @every_game
 @dealer_or_pone
 def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: bool) -> None:
-    """Seed 12: loss of the linear choice by the staged values, in games, over many hands.
+    """Seed 12: the games that the linear choice loses by the staged values, over many hands.
 
-    Also their level at a score: over many scores errors cancel out.
+    Also the mean value at one score, since over many scores errors cancel out.
     """
     rules, rng = PRESETS[game], np.random.default_rng(12)
     far = rules.target - discard.NEAR - 1  # the highest score that is not near
@@ -270,7 +270,7 @@ def test_linear_value_ranks_pairs_as_staged_far_from_the_end(game: str, dealer: 
 @dealer_or_pone
 @pytest.mark.parametrize("needs", [(10, 12), (45, 45)])
 def test_best_discard_values_agree_with_the_win_table(needs: tuple[int, int], dealer: bool) -> None:
-    """The staged expectation over hands dealt at random is the chance at the start of a deal."""
+    """The mean staged value of random hands is the winning probability at the start of a deal."""
     rng = np.random.default_rng(14)
     scores = 121 - needs[0], 121 - needs[1]
     views = [discarding(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(300)]
@@ -318,7 +318,7 @@ def test_discard_two_decisions_take_one_pair_in_any_order(game: str, data: st.Da
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
 def test_expert_discards_better_than_rule_based(game: str) -> None:
-    """The same play of the cards: more points per deal, seed 1, the interval above zero."""
+    """With the same pegging, seed 1: more points per deal, the whole interval above zero."""
     agent = PhasedAgent("expert", "rule_based")
     rule_based = PhasedAgent("rule_based", "rule_based")
     deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 4000, seed=1)

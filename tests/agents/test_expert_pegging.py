@@ -1,7 +1,7 @@
 """The pegging half of `expert`: the rules it searches by, its belief, its judgement, its cards.
 
-Its results are compared with `reference.pegging`, which supposes one hand at a time in plain
-Python, and the course of the play with the engine.
+Its results are compared with `reference.pegging`, plain Python that takes one hypothetical hand at
+a time; the course of the play is compared with the engine.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def standing_of(view: Any, is_dealer: int, count: int, needs: tuple[int, int]) -
 
 
 def reference_of(view: Any, needs: tuple[int, int]) -> Pegging:
-    """Return the slow expert for a view: its tables, and the worth of an end by direct counting.
+    """Return the slow expert for a view: its tables, and the value of an end by direct counting.
 
     ``needs``: the points that this seat and the other needed before the lead.
     """
@@ -279,9 +279,9 @@ def draws(ranks: tuple[int, ...], unseen: tuple[int, ...]) -> list[tuple[int, ..
 
 
 def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
-    """Return the chances that the other's hand is of one suit and that it holds nobs.
+    """Return the probabilities that the other's hand is of one suit and that it holds nobs.
 
-    Of all the cards that its ranks not yet played may be, each set as likely.
+    Its unplayed ranks may be any set of unseen cards, all sets with equal probability.
     """
     pile = enumerate(view["pile"][: view["pile_n"]])
     played = [int(c) for i, c in pile if int(view["pile_seats"]) >> 2 * i & 1]
@@ -293,7 +293,7 @@ def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
 
 
 def crib_probabilities(view: Any, game: str) -> list[float]:
-    """Return how likely the crib counts each number of points, by the other's habit."""
+    """Return the probability of each crib score, by the other seat's discard rates."""
     discard_rate, excess = deal_points.discard_rates(int(view["dealt"]))
     dealer = int(view["dealer"] == 0)
     discarded = sorted(int(c) for c in view["discarded"])
@@ -429,7 +429,7 @@ def test_expert_takes_a_winning_card() -> None:
 
 
 def test_expert_leads_safely_near_the_end() -> None:
-    """From the ten's company the ten is led; where two points win for either seat, the ace is.
+    """The ten is led; where two points win for either seat, the ace is.
 
     On an ace the dealer can make a pair and no fifteen.
     """
@@ -444,7 +444,7 @@ def test_expert_leads_safely_near_the_end() -> None:
 @pytest.mark.slow
 @every_game
 def test_expert_pegs_more_than_rule_based(game: str) -> None:
-    """Points per deal more with the same discards, at the lower end of the interval."""
+    """With the same discards: the interval of more points per deal lies above ``least``."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
         PRESETS[game], "pegging", PhasedAgent("rule_based", "expert"), find_agent("rule_based"), 3000, seed=81

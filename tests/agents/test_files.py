@@ -38,7 +38,7 @@ def laid_out(described: Any, numbers: bytes = b"") -> bytes:
 
 
 def header(text: Any) -> bytes:
-    """Return a file without tensors with a header of ours."""
+    """Return a file with the project's header and no tensors."""
     return laid_out({"__metadata__": {"crib_env": text}})
 
 
@@ -100,7 +100,7 @@ ODD: list[Any] = [None, True, -1, 10**30, 1e308, "two_hand\0", [], {"a": [1]}]
 @pytest.mark.parametrize("value", ODD, ids=repr)
 @pytest.mark.parametrize("kind", ["weights", "policy", "strategy"])
 def test_files_with_any_header_are_read_or_rejected(kind: str, value: Any, tmp_path: Path) -> None:
-    """Each entry of the header, and each field of the rules in it, as something else."""
+    """Each entry of the header, and each field of its rules, is replaced by ``value`` in turn."""
     tensors: Any
     load: Any
     if kind == "weights":
@@ -187,7 +187,7 @@ def test_files_writer_rejects_unreadable_numbers(bad: float, tmp_path: Path) -> 
 
 
 def peak(work: Callable[[], object]) -> int:
-    """Return the most memory that some work takes and refuses."""
+    """Return the peak memory of ``work``, which must refuse the file, in bytes."""
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"expand|expected"):

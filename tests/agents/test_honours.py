@@ -179,7 +179,7 @@ COMMANDS = {
 
 
 class TwoHandsAlone(CompiledAgent):
-    """A compiled agent of the two-hand games that says nothing of rules."""
+    """A compiled agent of the two-hand games that does not declare which rules it honours."""
 
     name = "two_hands_alone"
     acts: ClassVar[dict[str, Act]] = {"two_hand": lambda view, rng, table, weights: view["hand"][0]}

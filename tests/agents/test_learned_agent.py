@@ -130,7 +130,7 @@ def test_learned_values_agree_with_the_slow_definition(preset: str) -> None:
 
 @entry(void(WEIGHTS_T, int64[::1], float64[::1], float64[::1]))
 def put_through(weights, places, values, outputs):
-    """Run the net at 0."""
+    """Run the network stored at `weights[0]`."""
     compiled_forward(weights, 0, places, values, places.shape[0], outputs)
 
 
@@ -153,7 +153,7 @@ def test_learned_compiled_net_equals_pytorch() -> None:
 
 
 def test_learned_plays_a_winning_card() -> None:
-    """Also with random nets."""
+    """With random nets: a certain win overrides their values."""
     rules = replace(PRESETS["hoyle"], target=31)
     agent = MonteCarloAgent([drawn_weights(rules)])
     views = views_of(rules, 200, seed=6)
@@ -257,7 +257,7 @@ def sum_below(n):
 
 @entry(float64(int64))
 def sums(times):
-    """Ask for scratch often: it must not pile up."""
+    """Take scratch memory ``times`` times: it would overflow the stack unless freed."""
     total = 0.0
     for _ in range(times):
         total += sum_below(3)
@@ -287,7 +287,7 @@ def test_learned_probabilities_are_independent_of_card_order() -> None:
 
 @entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]), "test.pair_win_values")
 def win_values_of(views, table, weights, pairs, win_value, value):
-    """Write what discarding two cards of each hand, by their places, is worth."""
+    """Write the value of discarding each pair, by its cards' places in the hand."""
     for b in range(views.shape[0]):
         v = views[b]
         for k in range(pairs.shape[0]):
@@ -321,7 +321,7 @@ def judged(views: Any, weights: Weights) -> tuple[np.ndarray[Any, Any], np.ndarr
 
 @pytest.mark.parametrize("preset", TWO_HAND)
 def test_learned_values_are_close_to_the_experts(preset: str) -> None:
-    """Beyond the reach of `expert`'s tables of the end; `learned` has none."""
+    """At scores beyond `expert`'s tables of the end, which `learned` lacks."""
     rng = np.random.default_rng(3)
     weights = shipped_for(preset)
     target = PRESETS[preset].target
@@ -407,7 +407,7 @@ def test_learned_two_discards_take_the_pair_of_highest_value(target: int, scores
     void(TABLE_VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]), "test.table_top_values"
 )
 def table_values_of(views, table, weights, points, value, values):
-    """Write what lines and actions are worth."""
+    """Write the points of lines, and the values of lines and actions."""
     for b in range(views.shape[0]):
         table_top.line_values(views[b], table, weights, table_top.EVERY_LINE, points[b], value[b])
         table_top.action_values(views[b], table, weights, value[b], values[b])

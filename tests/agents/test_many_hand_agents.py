@@ -86,7 +86,7 @@ def test_expert_refuses_three_and_four_hands_and_names_learned(preset: str) -> N
 
 @every_game
 def test_mean_cribs_agree_with_the_reference(preset: str) -> None:
-    """Each crib is counted with every card that a seat was dealt in place of the one discarded."""
+    """Each crib is counted with every card of a seat's deal in place of the seat's discard."""
     games = GameBatch(PRESETS[preset], 40, episode="deal", seed=2)
     games.reset()
     for _ in games.play(AGENTS[0], np.random.default_rng(1)):
@@ -116,7 +116,7 @@ def test_deep_monte_carlo_half_a_minute_is_level_with_two_rule_based(tmp_path: P
     assert point.won + point.won_interval > 1 / 3
 
 
-# --- the values of choices, which `learned` gives, and their wins ---------------------------------
+# --- values and win probabilities of choices, by `learned` ----------------------------------------
 
 
 GAMES = ("three_hand", "four_hand", "four_hand[partners=False]")

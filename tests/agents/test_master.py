@@ -1,4 +1,4 @@
-"""The agent `master`: the expert's worths drawn towards the equilibrium's chances, all told."""
+"""The agent `master`: `expert`'s values plus a share of `equilibrium`'s log probabilities."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_master_with_large_lambda_takes_the_equilibriums_mode(views: np.ndarray)
 
 
 def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -> np.ndarray:
-    """Return how likely `equilibrium` lays each pair away, asked card by card."""
+    """Return `equilibrium`'s probability of discarding each pair, from its single cards."""
     likely = {}
     for first in cards:
         sure = equilibrium.action_probabilities(np.array([game.view(game.seat)]))[0, first]
@@ -59,7 +59,7 @@ def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -
 
 
 def point(table: np.ndarray) -> float:
-    """Return the value of a point more at the start of a game, by the mean over `SWING` points."""
+    """Return the value of one more point at the start of a game, the mean over `SWING` points."""
     return float(table[1, -1, -1 - SWING] - table[1, -1, -1]) / SWING
 
 
@@ -88,7 +88,7 @@ def test_master_discards_by_value_and_probability(preset: str) -> None:
 
 
 def test_master_plays_by_value_and_probability(views: np.ndarray) -> None:
-    """Against the expert's own search."""
+    """The values are those of `expert`'s search."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
     value = pegging.findings(playing)[:, :, CARD_VALUE]

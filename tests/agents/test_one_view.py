@@ -93,7 +93,7 @@ def agent_of(made: str) -> Any:
 
 @every_agent
 def test_act_takes_one_view_none_and_read_only_ones(made: str) -> None:
-    """Read-only as Ray hands them out, and `numpy.broadcast_to`."""
+    """Read-only arrays come from Ray and `numpy.broadcast_to`."""
     agent, games = agent_of(made), AGENTS[made][1]
     for game in games:
         for moves in (0, 5):

@@ -49,7 +49,7 @@ MASKED = Masked()
 
 
 class Branches(nn.Module):
-    """A network whose code depends on its numbers, which cannot be exported."""
+    """A network that branches on the values of its scores, which cannot be exported."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ def test_export_onnx_rejects_unsupported_objects(
 
 
 def test_export_onnx_writes_no_wrong_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As onnxruntime's or PyTorch's errors would have it."""
+    """`read_onnx` returns another network, as a bug of onnxruntime or PyTorch would."""
     other = from_torch(nn.Linear(425, 52), rules="hoyle")
     monkeypatch.setattr("crib_agents.adapters.onnx.read_onnx", lambda *_: other)
     with pytest.raises(ValueError, match=r"mine\.onnx is not written: .* scores differ"):
@@ -212,7 +212,7 @@ def test_export_onnx_rejects_infinite_weights(known: bool, value: float, tmp_pat
 
 
 def test_onnx_agent_rejects_another_observation(tmp_path: Path) -> None:
-    """As one would be that a version with another observation has written."""
+    """The file is as a version with another observation layout would write it."""
     about = header("six_card_v0", "hoyle", find_family("two_hand"))
     (first, size), *others = about["observation_layout"]
     changed = about | {"observation_layout": [[f"{first}_before", size], *others]}

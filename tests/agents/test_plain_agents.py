@@ -98,7 +98,7 @@ def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) 
 
 
 class Discards(KeepsFives):
-    """Discards as a function of the hand says, and notes what."""
+    """Discards by a function of the hand, and records the pairs."""
 
     def __init__(self, choose: Callable[[list[str]], list[str]]) -> None:
         self.choose = choose
@@ -111,7 +111,7 @@ class Discards(KeepsFives):
 
 
 def drawing(seed: int) -> Discards:
-    """Return a player that draws another pair each time, though the hand be the same."""
+    """Return a player that draws a new pair each time, even from the same hand."""
     rng = np.random.default_rng(seed)
     return Discards(lambda hand: [hand[i] for i in rng.choice(len(hand), size=2, replace=False)])
 

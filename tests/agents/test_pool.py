@@ -27,7 +27,7 @@ torch.set_num_threads(1)
 
 
 def always(name: str) -> Any:
-    """Return an agent that is known by its name alone."""
+    """Return a random agent of this name."""
     return SimpleNamespace(name=name, act=find_agent("random").act)
 
 
@@ -53,7 +53,7 @@ def test_pool_drops_the_oldest_with_their_results() -> None:
     assert pool.win_rates() == {"past 0": 2 / 3, "past 1": 0.5, "past 2": 0.5}
     pool.add(always("past 3"))
     assert names(pool) == ["past 1", "past 2", "past 3"]
-    pool.note("past 0", 1.0)  # games under way against one that has left
+    pool.note("past 0", 1.0)  # a game against a policy that has left the pool
     pool.add(always("past 0"))
     assert pool.win_rates()["past 0"] == 0.5
 
@@ -98,7 +98,7 @@ def test_pool_equal_seeds_draw_alike() -> None:
 
 
 class Holder:
-    """An object of anyone's with a network in it."""
+    """A user's object that holds a network."""
 
     def __init__(self, net: nn.Module) -> None:
         self.net = net
@@ -111,7 +111,7 @@ class Holder:
 
 
 class Own:
-    """An agent of anyone's, which asks a network."""
+    """A user's agent that calls a network."""
 
     name = "own"
 
@@ -169,7 +169,7 @@ def by_a_view(net: nn.Module) -> Any:
 
 @dataclass(slots=True)
 class Slotted:
-    """An agent without a dictionary."""
+    """An agent with slots instead of a ``__dict__``."""
 
     made_of: Any
     name: str = "slotted"

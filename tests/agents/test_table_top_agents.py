@@ -198,7 +198,7 @@ def test_agents_beat_the_next_weaker_agent(better: str, worse: str, players: int
 
 
 def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int, episode: str = "round") -> Lanes:
-    """Return rounds that random play has led to a turn."""
+    """Return rounds that random play has brought to a turn."""
     games = Lanes(preset, lanes, seed, players=players, episode=episode)
     rng = np.random.default_rng(seed)
     for _ in range(turn):
@@ -214,7 +214,7 @@ def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int, episode
     ("budget", "players", "preset"), [(i, *variant) for i, variant in zip((1, 2, 3, 4), VARIANTS, strict=True)]
 )
 def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> None:
-    """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
+    """Actions of `expert`, in its rounds and in random play; `Lanes` refuses an illegal one."""
     rng = np.random.default_rng(5)
     own, led = (Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2))
     while len(lanes := own.running()):
@@ -225,7 +225,7 @@ def test_agents_actions_are_legal(budget: int, players: int, preset: str) -> Non
     assert (own.states["turn"] == TURNS).all()
 
 
-# --- what lines are worth ------------------------------------------------------------------------
+# --- values of lines -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preset", tables.VARIANTS)
@@ -334,7 +334,7 @@ def test_values_are_symmetric_in_rows_and_columns(players: int, preset: str) -> 
 
 @compiled_alone
 def test_t7_partners_crib_card_counts_as_known() -> None:
-    """A five laid there by the partner makes the crib worth more to its side, a queen less."""
+    """For its side a crib with the partner's five has a higher value than one with a queen."""
     value = []
     for discarded in ("5S", "QS"):
         view = position(OPEN, "6H", crib=1)
@@ -363,7 +363,7 @@ def margin_of(layout: list[int], view: Any) -> int:
 
 
 def play_out(layout: list[int], card: int, unseen: list[int], view: Any, mine: bool) -> float:
-    """Return the margin of the best play, exactly: all vacant cells, all cards that may come."""
+    """Return the exact mean margin of the best play, over all vacant cells and all later cards."""
     margins = [after_placing(layout, cell, card, unseen, view, mine) for cell in range(25) if layout[cell] == NONE]
     return max(margins) if mine else min(margins)
 

@@ -1,4 +1,4 @@
-"""Language models as agents: any function, and a server of our own that answers well and badly."""
+"""Language models as agents: any function, and a local server with good and bad answers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_text_agent_uses_policy_after_the_last_retry() -> None:
 
 
 def test_text_agent_bad_reply_costs_one_game_and_no_repeated_calls() -> None:
-    """The referee asks again for each view alone: the answers are there already."""
+    """The referee repeats the call for each single view; the replies are cached."""
     calls: list[str] = []
     games = GameBatch(PRESETS["hoyle"], 8, seed=3)
     games.reset()
@@ -95,7 +95,7 @@ def test_text_agent_bad_reply_costs_one_game_and_no_repeated_calls() -> None:
     bad = {str(views[i]["hand"]) for i in (2, 5)}
 
     def complete(messages: list[dict[str, str]]) -> str:
-        content = messages[0]["content"]  # threads ask at once: the last of calls may be another's
+        content = messages[0]["content"]  # threads call at once: calls[-1] may be another's
         calls.append(content)
         if sum(str(one["hand"]) in bad and _same_hand(one, content) for one in views):
             return "hmm"
@@ -186,7 +186,7 @@ SECRETS = {
 def test_text_agent_key_goes_only_to_its_server(
     own: bool, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent's name may come from a file of results, with a base_url of anybody's choice."""
+    """An agent's name may come from a stranger's file of results, with any base_url."""
     for name, value in SECRETS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url if own else "http://127.0.0.1:1/v1")

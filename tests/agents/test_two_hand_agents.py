@@ -1,4 +1,4 @@
-"""The opponents of the two-hand games: legal, blind to hidden cards, and as good as they say.
+"""The agents of the two-hand games: their choices against slow definitions, and their strength.
 
 Positions are built with the public environment on stacked decks. What `rule_based` expects of a
 discard is checked against `tests/reference`, which counts by literal definition.
@@ -55,7 +55,7 @@ def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> t
 
 
 def test_compiled_code_can_be_kept_on_disk() -> None:
-    """An agent that cannot be stored costs seconds at every start."""
+    """An agent whose code cannot be stored costs seconds at every start."""
     for make in AGENTS:
         for name, act in make.acts.items():
             assert fingerprint(compile_policy(act, find_family(name)).function), name

@@ -1,4 +1,4 @@
-"""Win tables and the worth of a score, against slow recursions and counts done by hand."""
+"""Win tables and the value of a score, against slow recursions and counts done by hand."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
 
 @cache
 def slow_probabilities(pone: int, dealer: int) -> tuple[float, ...]:
-    """Return the six chances for pone by following every way a small deal can go."""
+    """Return pone's probabilities of the six ends, by following every course of a small deal."""
     total = np.zeros(winning.ENDS)
     for chance, pegged in PLAYS:
         for hand, p in COUNTS[0].items():
@@ -51,7 +51,7 @@ def slow_probabilities(pone: int, dealer: int) -> tuple[float, ...]:
 
 
 def follow(order: Any, pone: int, dealer: int) -> tuple[float, ...]:
-    """Return the six chances for pone of a deal that brings points in this order."""
+    """Return pone's probabilities of the six ends after a deal with points in this order."""
     left = {"pone": pone, "dealer": dealer}
     for seat, points in order:
         left[seat] -= points
@@ -120,7 +120,7 @@ def test_win_table_is_monotone_in_points(game: str, i_deal: int, data: st.DataOb
 
 
 def certain(end_as_pone: int, end_as_dealer: int) -> Array:
-    """Return chances by which every game ends in one way for pone and another for the dealer."""
+    """Return a table of certain ends: one for a game begun as pone, another as dealer."""
     table = np.zeros((2, 122, 122, 6))
     table[0, :, :, end_as_pone] = 1.0
     table[1, :, :, end_as_dealer] = 1.0
@@ -202,16 +202,16 @@ def test_views_are_grouped_by_their_win_table() -> None:
     assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1, 2)
 
 
-# --- Table Top: the table against linear equations, what views make of it -------------------------
+# --- Table Top: the table against linear equations ------------------------------------------------
 
 
-# Rounds small enough to follow: points of the dealer's side and the other, and their chances.
+# Small rounds: the probabilities of points, the dealer's side first.
 ADDED = {(3, 1): 0.3, (1, 3): 0.2, (2, 2): 0.25, (0, 4): 0.15, (0, 0): 0.1}  # T9
 DIFFERENCES = {(4, 0): 0.4, (1, 0): 0.2, (0, 3): 0.25, (0, 0): 0.15}  # T13
 
 
 def by_equations(brought: dict[tuple[int, int], float], target: int) -> dict[Any, float]:
-    """Return the dealer's chance at the start of a round from every score, by linear equations.
+    """Return the dealer's winning probability before a round from every score, by linear equations.
 
     The score "tied" stands for every tie at the target or past it.
     """
@@ -259,7 +259,7 @@ def test_table_top_win_table_is_monotone_in_points(players: int, preset: str) ->
 @compiled_alone
 @pytest.mark.parametrize(("players", "preset"), [(2, "table_top"), (4, "table_top_ship")])
 def test_table_top_file_agrees_with_a_new_measurement(players: int, preset: str) -> None:
-    """The file was measured at budget 2, whose points are a little more."""
+    """The file was measured at budget 2, which makes a little more points than budget 1 here."""
     chances, spread = rounds.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure_rounds(preset, players, 1, 1000, np.random.SeedSequence(5))
     points = np.arange(rounds.POINTS)
@@ -286,7 +286,7 @@ def test_win_table_interpolates_linearly() -> None:
     np.testing.assert_allclose(found, [2.0, 5.0, np.nan])
 
 
-# --- what views make of it -----------------------------------------------------------------------
+# --- winning probabilities of views --------------------------------------------------------------
 
 
 def in_game(preset: str, mine: int, theirs: int) -> Any:
@@ -313,7 +313,7 @@ def test_table_top_win_probabilities_sum_to_one(preset: str) -> None:
 
 
 def test_t3_t13_heels_count_where_the_difference_does() -> None:
-    """Where points are added they are in the score already."""
+    """Where points are added up, the score already has the heels."""
     mine, theirs = np.array([25.0]), np.array([25.0])
     for preset, more in (("table_top", 0), ("table_top_ship", 2)):
         view = in_game(preset, 20, 20)
@@ -342,7 +342,7 @@ def weights(view: Any) -> Array:
 
 @compiled_alone
 def test_t9_leader_near_the_target_tries_to_reach_it() -> None:
-    """A round more is the other side's chance, so my points count for more than theirs."""
+    """One more round gives the other side a chance, so my points count for more than theirs."""
     mine, theirs = weights(in_game("table_top", 95, 85))
     assert mine + theirs == pytest.approx(2.0)
     assert mine > 1.2
@@ -356,7 +356,7 @@ def test_t9_leader_near_the_target_tries_to_reach_it() -> None:
     [
         ("table_top_ship", 25, 20),  # only the difference counts (T13)
         ("table_top", 0, 400),  # lost
-        ("table_top", 400, 400),  # the next points decide, whosesoever
+        ("table_top", 400, 400),  # the next points of either side decide
     ],
 )
 def test_table_top_points_weigh_equally_where_only_the_difference_matters(preset: str, mine: int, theirs: int) -> None:
@@ -365,7 +365,7 @@ def test_table_top_points_weigh_equally_where_only_the_difference_matters(preset
 
 @compiled_alone
 def test_table_top_action_depends_on_its_view_only() -> None:
-    """Views of games, of rounds and of other rules may come together."""
+    """A batch may mix views of games, of rounds and of other rules."""
     views = np.array(
         [
             in_game("table_top", 95, 85),

@@ -1,4 +1,4 @@
-"""Machine code on disk: kept privately, read only if it is the sources' own, never in the way."""
+"""Machine code on disk: private, read only if it matches the sources, never an obstacle."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
-    """No folder named, sources that cannot be written: the home folder and a temporary one."""
+    """The home folder and a temporary one; no folder is named and the sources are unwritable."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "__pycache__").write_text("in the way")  # root may write anything
@@ -70,7 +70,7 @@ def compiled(n: int, name: str = "test.add") -> Entry:
 
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether the code of each entry was in a file, in the order in which they are used."""
+    """Whether each entry's code was found in a file, in the order of their use."""
     every: list[bool] = []
     load = KernelFile.load
     monkeypatch.setattr(KernelFile, "load", lambda file: every.append(load(file)) or every[-1])
@@ -140,7 +140,7 @@ def test_cache_unwritable_folder_still_runs(folder: Path, monkeypatch: pytest.Mo
 
 
 def test_save_keeps_versions_that_are_in_use(folder: Path, found: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of each entry the oldest go; files still read are kept, and those of other entries."""
+    """The oldest files of an entry are removed; files still read and other entries' files stay."""
     assert cache.MOST_FILES >= 32
     monkeypatch.setattr(cache, "MOST_FILES", most := 3)
     others = [compiled(0, name)(0) for name in ("test.add-more", "test.ad")]
@@ -155,7 +155,7 @@ def test_save_keeps_versions_that_are_in_use(folder: Path, found: list[bool], mo
     assert len(files(folder)) == most + len(others)
     found.clear()
     assert [compiled(n)(0) for n in range(4, most + 3)] == [4, 5]
-    assert all(found)  # it is the oldest that went
+    assert all(found)  # the oldest one was removed
 
 
 def test_cache_threads_compile_same_code_once(folder: Path, found: list[bool]) -> None:
@@ -199,7 +199,7 @@ thread.join()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_cache_fork_during_compilation_child_can_compile() -> None:
-    """A child hung where the thread held a lock of Numba's or of llvmlite's."""
+    """A child once hung because a thread of its parent held a lock of Numba or llvmlite."""
     assert python(FORKS, timeout=150) == "1 2 3 4 5 6"
 
 
@@ -224,7 +224,7 @@ class Hidden:
 
 
 def hiding(make: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a maker of templates with a hidden attribute."""
+    """Return ``make`` with one attribute of its templates hidden."""
 
     def made(*args: Any, **keywords: Any) -> Any:
         template = make(*args, **keywords)
@@ -410,7 +410,7 @@ def test_cache_reads_code_from_unwritable_folder(
     assert compiled(1)(1) == 2
     compiled(2)(1)
     assert len(files(places[0] / ".cache" / "crib_env")) == 1
-    beside.chmod(0o777)  # then it may hold anybody's code
+    beside.chmod(0o777)  # then it may hold foreign code
     cache._folder.cache_clear()
     compiled(1)(1)
     assert found == [False, True, False, False]

@@ -294,7 +294,7 @@ def test_f7_five_card_game_is_61() -> None:
 
 
 def test_f7_a_match_is_refused_unless_it_is_a_house_rule() -> None:
-    """In every form; the message says how to state one."""
+    """In every form; the message shows how to write such a rule."""
     wanted = r"five_card has no match .*'five_card\[match_target=7\]'"
     for form in ("env", "gym_env", "sb3_env", "vector_env", "torch_env"):
         with pytest.raises(ValueError, match=wanted):

@@ -362,7 +362,7 @@ def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
 
 
 def test_m9_log_has_counts_of_zero_and_reset_clears_it() -> None:
-    """The starter before the hands: the next deal has its own when a seat reads of this one."""
+    """Heels of 0 points name the starter, which the state loses when the next deal begins."""
     table = Table(("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS").discarded()
     table.finish()
     counted = read_log(table.game.log, include_zero=True)[-5:]

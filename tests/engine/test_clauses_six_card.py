@@ -461,7 +461,7 @@ def test_h8_the_events_of_the_show_name_the_cards_counted() -> None:
 
 
 def test_h8_events_include_counts_of_zero_on_request() -> None:
-    """The starter before the hands, which no longer lies there when the next deal has begun."""
+    """Heels of 0 points name the starter, which the state loses when the next deal begins."""
     table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC")).discarded()
     table.finish()
     counted = read_log(table.env.game.log, include_zero=True)[-4:]

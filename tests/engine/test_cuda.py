@@ -1,7 +1,7 @@
 """The GPU batch plays the games that the CPU plays, and its kernels compile for a real GPU.
 
-Without a GPU the entries run in numba-cuda's simulator, in a process apart; where a GPU is present
-the same walks also run on it.
+The entries run in numba-cuda's simulator, in a separate process; where a GPU is present the same
+walks also run on it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def paid_for_illegal(case: str) -> float:
 
 @cache
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
-    """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
+    """Walk game by game with the AEC environments' entries; return the arrays of every step."""
     family, rules, keywords = made(case)
     entries, players = entries_of(family), keywords.get("players", 2)
     margins = np.zeros(players, dtype=np.int64)
@@ -143,7 +143,7 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
 
 
 def cuda_walk(case: str) -> dict[str, np.ndarray]:
-    """Walk with the GPU batch; return all that is seen."""
+    """Walk with the GPU batch; return the arrays of every step."""
     from crib_env.engine.cuda import CudaBatch
 
     _, rules, keywords = made(case)
@@ -385,7 +385,7 @@ def test_entries_compile_for_sm_90_without_a_gpu(entry: str, name: str) -> None:
             assert int(line.split(".align")[1].split()[0]) >= 8
 
 
-# ---------------------------------------------------------------- beside it
+# ---------------------------------------------------------------- with PyTorch
 
 
 def print_shared_with_torch() -> None:

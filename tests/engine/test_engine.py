@@ -90,7 +90,7 @@ def test_seed_states_equals_seeding_one_by_one(seed: int) -> None:
 
 
 def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
-    """Return the cards of every deal of a match, in the order dealt, under a way of playing."""
+    """Return the cards of every deal of a match, in the order dealt; ``prefer`` picks the card."""
     env.reset(seed=seed, options={"dealer": 0})
     deals, count = [], 0
     while not all(env.terminations.values()):
@@ -117,7 +117,7 @@ def test_equal_seeds_give_equal_deals_under_any_play(seed: int) -> None:
 def test_deal_places_every_card_with_equal_probability() -> None:
     env = crib_env.six_card_v0.vector_env(4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().game.family))
     env.reset(seed=1)
-    assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # lanes are independent
+    assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # the games are independent
     dealt = env.batch.states["dealt"].T
     for place in (*dealt, env.batch.states["starter"]):
         counts = np.bincount(place, minlength=52)
@@ -175,7 +175,7 @@ def test_compiled_and_plain_python_play_the_same_games(name: str, plain_digests:
 
 
 def test_importing_crib_env_is_quick_and_loads_neither_numba_nor_agents_nor_training() -> None:
-    """A small part of the time of its requirements, however slow the machine is now."""
+    """It takes less than a quarter of the import time of its requirements."""
     heavy = ("numba", "llvmlite", "crib_agents", "crib_play", "crib_training", "torch",
              "stable_baselines3", "scipy", "matplotlib")  # fmt: skip
     code = (
@@ -194,7 +194,7 @@ def test_importing_crib_env_is_quick_and_loads_neither_numba_nor_agents_nor_trai
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
 def test_game_state_takes_at_most_a_kibibyte(name: str) -> None:
-    """Of a two-hand game that includes its observation and mask."""
+    """For two-hand games, observation and mask included."""
     family = module(name).raw_env().game.family
     assert family.state.itemsize <= 1024
     if family.name == "two_hand":

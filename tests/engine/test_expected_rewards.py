@@ -248,7 +248,7 @@ def test_rewards_before_the_show_depend_on_seen_cards_only(module: Any) -> None:
             before, after = (play_slots(env, deck, slots) for deck in (given, redrawn))
             if after is None:
                 break
-            if reward == "expected":  # it tells of the hidden cards, as its page says
+            if reward == "expected":  # it reveals hidden cards, as documented
                 apart += bool((before[:, seat] != after[:, seat]).any())
                 continue
             compared += 1

@@ -142,7 +142,7 @@ def pegs(ranks: list[int], count: int, go: int) -> int:
 
 
 def cannot_hold(view: Any) -> int:
-    """Return the least value of a card the other can hold: it would have played a smaller one."""
+    """Return the least pip value that the other seat can hold: it could have played a lower one."""
     least, count = 1, 0
     for i in range(view["pile_n"]):
         mine = view["pile_seats"] >> 2 * i & 1 == 0

@@ -1,4 +1,4 @@
-"""An edit of anything that is compiled in is seen, or the code is never read from the cache."""
+"""Edits of compiled-in code change the fingerprint; code without one is never cached."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_fingerprint_is_unchanged_by_a_profiler() -> None:
 
 # ---------------------------------------------------------------- whole processes
 
-# The six that once played on as before, and what `act(5)` is before and after the edit.
+# Six edits that once went unnoticed, and the value of `act(5)` before and after each.
 PLAYED = {
     "a helper called through its module": (6, 7),
     "a constant read through its module": (6, 7),
@@ -224,7 +224,7 @@ PLAYED = {
 
 def adding(n: int) -> Entry:
     @kernel
-    def helper(x):  # too long to be put in where it is called
+    def helper(x):  # too long to be inlined
         for i in range(x):
             for j in range(i):
                 if x % (i + 2) == n:

@@ -176,7 +176,7 @@ def test_set_position_is_atomic() -> None:
     assert game == other
     assert game.legal_actions == other.legal_actions
     with pytest.raises(IndexError, match="push"):
-        game.pop()  # of the position that has been left
+        game.pop()  # the moves of the position before are gone
     bare = other.notation().partition(" rng=")[0]
     before = game.states["rng"].copy()
     game.set_position(bare)
@@ -211,7 +211,7 @@ def test_game_points_exist_only_in_a_match() -> None:
 
 @every_kind
 def test_game_batch_plays_as_single_games(kind: str) -> None:
-    """Lane by lane: from the same generators the same deals, views and results."""
+    """Game by game: from the same generators the same deals, views and results."""
     keywords = {key: value for key, value in KINDS[kind].items() if key != "rules"}
     games = GameBatch(Rules.preset(KINDS[kind]["rules"]), 4, **keywords, seed=3)
     singles = [made(kind) for _ in range(4)]
@@ -234,7 +234,7 @@ def test_game_batch_plays_as_single_games(kind: str) -> None:
 
 
 def test_game_batch_takes_every_second_game() -> None:
-    """Slices of arrays, which are not contiguous."""
+    """Sliced arrays, which are not contiguous, and read-only arrays are accepted."""
     games = GameBatch("hoyle", 6, seed=1)
     games.reset()
     half = games.running()[::2]
@@ -258,7 +258,7 @@ def test_game_batch_takes_every_second_game() -> None:
 
 @every_kind
 def test_game_batch_copies_are_independent(kind: str) -> None:
-    """A copy plays as its game does, and changes nothing of it."""
+    """A copy plays as its original and does not change it."""
     keywords = {name: value for name, value in KINDS[kind].items() if name != "rules"}
     games, rng = GameBatch(KINDS[kind]["rules"], 3, **keywords, seed=7), np.random.default_rng(1)
     games.reset()

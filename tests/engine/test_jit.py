@@ -24,7 +24,7 @@ def difference(a, b):
 
 @kernel
 def announced(a, b):
-    """Print, for which code needs Python objects."""
+    """Print, which needs Python objects."""
     print("of", a, b)
     return difference(a, b)
 

@@ -48,7 +48,7 @@ class Followed:
 
     def follow(self, rng: Random) -> int:
         """Play on both, comparing at every decision; return the number of decisions."""
-        # Who keeps low cards brings about goes and long plays alone.
+        # A seat that keeps low cards causes goes and plays on alone for long.
         choose = [rng.choice((rng.choice, rng.choice, max, min)) for _ in self.agents]
         decisions, referee = 0, self.referee
         while referee.to_move is not None:
@@ -122,7 +122,7 @@ class Followed:
         for event in expected:
             self.rear[event.seat] = self.scores[event.seat]
             self.scores[event.seat] += event.points
-        if self.scores != referee.scores:  # of the next game of a match
+        if self.scores != referee.scores:  # those of the next game of a match
             self.scores, self.rear = list(referee.scores), [0] * self.sides
         if referee.deals != deals:
             self.played, self.laid = [], [[] for _ in self.agents]
@@ -163,7 +163,7 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
         decks = [(low_deck if i % 3 == 2 else even_deck)(rng) for _ in range(DECKS[episode])]
         dealer = rng.randrange(len(env.possible_agents))
         scores: Sequence[int] | None = None
-        if i % 2:  # from anywhere on the board, the last holes most of all
+        if i % 2:  # from anywhere on the board, mostly from the last holes
             scores = [target - 1 - min(int(rng.expovariate(0.05)), target - 1) for _ in range(1 + max(env.game.sides))]
         options = {"decks": decks, "dealer": dealer}
         env.reset(options=options if scores is None else options | {"scores": scores})

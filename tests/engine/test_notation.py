@@ -1,4 +1,4 @@
-"""`crib_env.notation`: any position of any game in one line that parses back exactly, no other."""
+"""`crib_env.notation`: each position is one line that parses back; other lines are rejected."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ LETTERS = "0123456789-/|().+=#pdmACDHSTJQKacdhstjqk[], go"
 
 
 def mutate(line: str, other: str, draw: random.Random) -> str:
-    """Change a letter, or two words: their case, or for one of another line."""
+    """Change a letter, swap the case of a word, or take the word from another line."""
     words, at = line.split(), draw.randrange(len(line) - 1)
     how, k = draw.randrange(3), draw.randrange(len(words))
     if how == 0:

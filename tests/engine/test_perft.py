@@ -52,7 +52,7 @@ PUBLISHED_CRIB_ZEROS = 1_022_208
 
 
 def cases(kind: str, slow: Callable[[Case], bool] = lambda case: False) -> Any:
-    """Parametrise a test by the cases of one kind, those that are ``slow`` marked so."""
+    """Parametrise a test by the cases of one kind, with the slow ones marked."""
     params = [
         pytest.param(case, id=name, marks=[pytest.mark.slow] if slow(case) else [])
         for name, case in CASES[kind].items()
@@ -122,7 +122,7 @@ def count_with_engine(case: Case) -> perft.Tree:
         masks = masks_of(states)
         sequences[played] += int(masks.sum())
         if played + 1 == depth and not to_the_end(case):
-            return  # the last actions need no taking to be counted
+            return  # the last actions are counted, not taken
         parents, actions = map(np.ascontiguousarray, np.nonzero(masks))
         for at in range(0, len(parents), CHUNK):
             after = states[parents[at : at + CHUNK]]
@@ -182,7 +182,7 @@ def test_perft_of_hands_is_as_published() -> None:
     assert hands["six-card hand"] == PUBLISHED
     assert np.dot(PUBLISHED, range(30)) / sum(PUBLISHED) == pytest.approx(4.769152, abs=1e-6)
     assert hands["six-card crib"][0] == PUBLISHED_CRIB_ZEROS
-    # The same four cards and the starter, under the same words (H8, F6).
+    # Both cribs are four cards and the starter, scored alike (H8, F6).
     assert hands["five-card crib"] == hands["six-card crib"]
     sums = {name: sum(counts) for name, counts in hands.items()}
     assert sums.pop("five-card hand") == 22_100 * 49
@@ -251,7 +251,7 @@ def test_perft_of_placements_by_the_reference(case: Case) -> None:
 
 @cases("placements")
 def test_perft_of_placements_by_the_reference_one_by_one(case: Case) -> None:
-    """Without the short cut of `perft.placements`, as far as that takes no time."""
+    """Without the short cut of `perft.placements`, to a depth that is still quick."""
     depth = int(np.count_nonzero(np.cumsum(case["sequences"]) <= QUICK // 8))
     assert depth >= 2
     assert perft.tree(referee(case), depth).sequences == case["sequences"][:depth]

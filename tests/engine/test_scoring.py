@@ -52,7 +52,7 @@ def test_score_histogram_of_three_cards_equals_one_by_one() -> None:
 
 @pytest.mark.parametrize(("lowest", "rules", "size"), [(37, "hoyle", 4), (48, "hoyle", 4), (40, "five_card", 3)])
 def test_fill_histogram_high_cards_equals_one_by_one(lowest: int, rules: str, size: int) -> None:
-    """Of high cards alone, so that `research.mutants` counts them as Python too."""
+    """Of high cards alone: few enough for `research.mutants`, which runs them uncompiled."""
     counts = np.zeros(30, dtype=np.int64)
     fill_histogram(lowest, size, Rules.preset(rules).flush_size, show_table(), counts)
     rows = [
@@ -208,7 +208,7 @@ def test_score_table_top_line_and_crib_have_separate_flush_rules(flush_size: int
 
 @given(st.lists(st.integers(0, 12), min_size=5, max_size=5).filter(lambda r: len(set(r)) > 1))
 def test_count_ranks_is_independent_of_order(ranks: list[int]) -> None:
-    """The GPU counts hands as they lie; the table knows them in order only."""
+    """The GPU counts the ranks unsorted; the table is filled from sorted ranks."""
     table = show_table()
     for held in (ranks, ranks[::-1], [*ranks[1:], ranks[0]]):
         assert count_ranks(*held) == table[KEYS[ranks].sum()]

@@ -23,7 +23,7 @@ SHORT = "three_hand[target=21]"
 def shares(made: tuple[int, ...]) -> list[float]:
     """Return the returns of sides with these points: 1 for the first place, the loss shared.
 
-    Where several tie, each of the orders in which they can be placed is as good.
+    Sides that tie get the mean over all orders of placing them.
     """
     n = len(made)
     orders = [order for order in permutations(range(n)) if made[order[0]] == max(made)]

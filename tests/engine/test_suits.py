@@ -234,7 +234,7 @@ def test_ranks_are_observed_in_every_form_with_unchanged_opponents(environment: 
 
 @pytest.mark.parametrize("rules", GAMES)
 def test_features_are_independent_of_deal_order(rules: str) -> None:
-    """Also where two pairs to discard are as good as each other."""
+    """Also for equally good pairs to discard."""
     views = views_of(rules, 1500, 12)
     views = views[views["to_move"] == 1]
     other = views.copy()

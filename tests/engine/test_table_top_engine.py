@@ -33,7 +33,7 @@ encode = import_module("crib_env.engine.table_top.encode")
 
 
 class Round(Game):
-    """A game whose state is at hand by the names of its fields.
+    """A game with the fields of its state as attributes.
 
     From given decks it plays in step with the referee, so results worked by hand hold for both.
     """
@@ -262,7 +262,7 @@ def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
             for discarded in range(turn):
                 known = seat == discarded or (confer and seat == (discarded + 2) % 4)
                 assert int(v["crib"][discarded]) == (deck[discarded] if known else NONE)
-                assert int(v["crib_turns"][discarded]) == discarded  # all see that a card is laid
+                assert int(v["crib_turns"][discarded]) == discarded  # all seats see the discard
         game.step(TO_CRIB)
 
 

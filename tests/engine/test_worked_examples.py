@@ -1,7 +1,7 @@
 """Every worked example of the sources (seeds/, "Worked examples") against crib_env itself.
 
-Where cards are counted outright, in `crib_env.scoring`, and in rounds of Table Top. Deals of the
-two-hand games and open cells are among the clause tests.
+Counted cards are tested in `crib_env.scoring` and in rounds of Table Top. Deals of the two-hand
+games and open cells are in the clause tests.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_c2_hands_of_the_same_cards_score_as_much(line: str) -> None:
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("across", [True, False])
 def test_t8_lines_in_a_round_of_table_top(line: str, across: bool, players: int) -> None:
-    """The line lies in the centre row or column, or beside it where the starter is none of it."""
+    """The line lies in the centre row or column, or beside it if it does not hold the starter."""
     cards = parse_cards(line)
     middle = line == NOB_LINE
     if middle:  # the starter lies in the centre, so it is the third of its line

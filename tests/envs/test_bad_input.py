@@ -85,7 +85,7 @@ SINGLE, LEARNERS, BATCHES = list(FORMS)[:3], list(FORMS)[2:], list(FORMS)[3:]
 # ---------------------------------------------------------------- making an environment
 
 
-# In which forms a keyword is given, the keyword, values of it, and words that the error has then.
+# Forms of the environment, a keyword, bad values, and words of the error.
 BAD_KEYWORDS: list[tuple[Any, str, list[Any], tuple[str, ...]]] = [
     (FORMS, "rules", ["hoile"], ("did you mean 'hoyle'?", "five_card")),
     (FORMS, "rules", ["table_top"], ("hoyle", "five_card")),
@@ -136,7 +136,7 @@ def test_make_rejects_keywords_with_impossible_values(
     names(error, repr(given.name if isinstance(given, Rules) else given), *words)
 
 
-# Keywords that the game of an environment has no room for, and words of the error.
+# An environment, keywords that its game cannot have, and words of the error.
 OUTSIDE_THE_GAME: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = [
     (four_hand_v0, {"rules": "three_hand", "players": 4}, ("a game by rules='three_hand' has 3 players, got", "4")),
     (four_hand_v0, {"players": 3}, ("a game by rules='four_hand' has 4 players, got", "3")),
@@ -229,7 +229,7 @@ BAD_SEEDS = [-1, 1.5, 3.0, "7", True, False, np.float64(3), [1]]
 
 
 def reset(env: Any, seed: Any, options: Any = None) -> None:
-    """Reset an environment in the way of its library."""
+    """Reset an environment through its library's methods."""
     if isinstance(env, VecEnv):
         env.seed(seed)
         env.set_options(options)

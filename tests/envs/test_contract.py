@@ -1,8 +1,8 @@
-"""What every environment keeps to, tested on every registered one.
+"""The contract of every environment, tested on each registered one.
 
 A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
-look. The contract is in docs and the environments' pages. An environment of another
-package (`short_card_v0`) is registered as anyone would register theirs, and held to the same.
+look. The contract is in docs and the environments' pages. `short_card_v0` is registered as another
+package would register it, and tested like the rest.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def test_pettingzoo_seed_test(name: str, keywords: dict[str, Any]) -> None:
 def test_pettingzoo_performance_benchmark_runs(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = iter(range(10**9))  # a second at each look, so five looks end it
+    clock = iter(range(10**9))  # each call advances a second, so five calls end it
     fake = SimpleNamespace(time=lambda: float(next(clock)))
     importlib.import_module("pettingzoo.test.performance_benchmark")
     monkeypatch.setattr(sys.modules["pettingzoo.test.performance_benchmark"], "time", fake)
@@ -360,8 +360,8 @@ def test_returned_arrays_are_copies(name: str, keywords: dict[str, Any]) -> None
         assert env.view(0).tobytes() == kept_view
 
 
-# Fields of any engine's records that hold cards; which of them an engine has is seen from its
-# dtype. A new engine that names its cards otherwise fails the assertion below.
+# Fields that hold cards in any engine's records; the dtype shows which of them an engine has.
+# A new engine with other names for its cards fails the assertion below.
 STATE_CARDS = ("dealt", "pile", "starter", "deck", "layout")
 VIEW_CARDS = ("hand", "discarded", "pile", "starter", "layout", "card", "partner_card", "crib")
 
@@ -514,7 +514,7 @@ def test_points_add_up_to_the_scores_and_agree_with_the_winner(name: str, keywor
 
 @every_name
 def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: str) -> None:
-    """Heels are paid like all other points, whenever they fall, or count for neither reward."""
+    """Heels, at any time of the deal, count in both rewards or in neither."""
     jacks, others = list(range(40, 44)), [card for card in range(52) if card // 4 != 10]
     short = "round" if "table_top" in name else "deal"
     turned = (10, 12, 16, 28) if "table_top" in name else (10, 12, 16, 20)  # of every game
@@ -535,7 +535,7 @@ def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: st
                 env.step(int(legal(env)[trial % len(legal(env))]))
                 totals[reward] += env.rewards["player_0"]
             final = lead(env.scores) - lead(last)  # F1: pegged before the first decision
-        if len(env.scores) == 2:  # with more, the side above the mean may not be first
+        if len(env.scores) == 2:  # with more sides, one above the mean may not be first
             assert np.sign(totals["points"]) == totals["win"], f"trial {trial}"
         if name != "discard_v0":  # whose pegging is played by a policy, within a decision
             assert totals["points"] == final, f"trial {trial}"
@@ -594,7 +594,7 @@ class LearnerOnAec:
 
 
 def _games_to_compare() -> Iterator[Any]:
-    """Yield environments with opponents that use no chance."""
+    """Yield environments with deterministic opponents."""
     for name in sorted(ENVIRONMENTS):
         family = module(name).maker.family.name
         compiled = [one for one in ("greedy", "rule_based") if family in find_agent(one).acts]
@@ -615,7 +615,7 @@ def _games_to_compare() -> Iterator[Any]:
 def test_batch_gymnasium_and_aec_play_the_same_game(
     name: str, variant: dict[str, Any], opponent: str, reward: str, seat: int
 ) -> None:
-    """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
+    """The same decks and actions, game by game: observations, masks, rewards and ends."""
 
     play = opponent_of(name)
 

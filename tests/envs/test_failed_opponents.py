@@ -58,7 +58,7 @@ FORMS: dict[str, tuple[str, list[int], dict[str, Any]]] = {
 
 
 def begin(env: Any, seed: int | None = None) -> None:
-    """Reset an environment in the way of its library."""
+    """Reset an environment through its library's methods."""
     if hasattr(env, "reset_infos"):  # Stable-Baselines3's
         env.seed(seed)
         env.reset()
@@ -103,7 +103,7 @@ def test_opponent_failure_blocks_step_until_reset(form: str, kind: str, role: st
     begin(env, seed=1)
     play(env, 3)
     agent.fail(True)
-    # In a reset too, where an opponent may begin, or the policy that keeps hands.
+    # Also in a reset, in which an opponent may begin or the discard policy plays.
     begins = () if role == "pegging_policy" else (lambda: [begin(env) for _ in range(20)],)
     for failing in (lambda: play(env, 60), *begins):
         with pytest.raises(error, match=f"'{agent.name}' failed"):
@@ -153,7 +153,7 @@ def test_aec_phase_policy_failure_blocks_step_until_reset(kind: str, role: str) 
     env, fresh = (module.env(**{keyword: one}, episode="deal") for one in (agent, make()))
     env.reset(seed=1)
     agent.fail(True)
-    with pytest.raises(error, match=f"'{agent.name}' failed"):  # a hand is kept in the reset
+    with pytest.raises(error, match=f"'{agent.name}' failed"):  # it plays in the reset
         play_out(env) if role == "pegging_policy" else env.reset()
     assert env.agents == []
     before = env.game.states.tobytes()

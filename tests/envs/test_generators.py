@@ -1,4 +1,4 @@
-"""Whose chance is whose: the generators that agents are given lead nowhere near the deals."""
+"""Agents' generators are independent of each other and do not reveal those of the deals."""
 
 from __future__ import annotations
 

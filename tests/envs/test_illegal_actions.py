@@ -1,6 +1,6 @@
-"""Illegal actions: what one that ends an episode pays, and `on_illegal="random"`.
+"""Illegal actions: the reward of one that ends an episode, and `on_illegal="random"`.
 
-By that setting a legal action is played instead, for learners that take no mask.
+That setting plays a random legal action instead, for learners without masks.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ N = 16
 
 
 def any_action(rng: np.random.Generator, *size: int) -> Any:
-    """Draw numbers of which few are legal: some are no action at all."""
+    """Draw numbers of which few are legal actions; some are no actions at all."""
     return rng.integers(-2, 60, size=size)
 
 
 def expected(action: Any, mask: Any) -> int:
-    """Return the entries of the info about an action."""
+    """Return the info's ``illegal_action``: -1 if legal, -2 if negative, else the action."""
     if 0 <= action < len(mask) and mask[action]:
         return -1
     return int(max(action, -2)) if action >= 0 else -2
@@ -136,7 +136,7 @@ def test_random_legal_draws_uniformly(form: str) -> None:
 
 
 def going_on(env: Any, seed: int) -> list[Any]:
-    """Return all that an environment says while mostly illegal actions are taken."""
+    """Return the results of steps with mostly illegal actions."""
     rng, seen = np.random.default_rng(seed), []
     for _ in range(12):
         if hasattr(env, "agent_selection"):

@@ -25,12 +25,12 @@ IDS = [f"crib_env/{name}" for name in crib_env.ENVIRONMENTS.values()]
 
 
 def described(info: dict[str, Any]) -> dict[str, Any]:
-    """Return what libraries compare: keys, shapes and types."""
+    """Return the keys, shapes and types that libraries compare."""
     return {key: (value.shape, value.dtype.str[1:]) for key, value in info.items()}
 
 
 def walk(env: Any, steps: int) -> Any:
-    """Yield whether an episode has begun or ended, and the info; some actions are illegal."""
+    """Yield "reset", "step" or "end", and the info; some actions are illegal."""
     rng = np.random.default_rng(1)
     _, info = env.reset(seed=1)
     yield "reset", info

@@ -75,7 +75,7 @@ def test_opponents_are_drawn_per_episode_by_share() -> None:
 
 
 def test_opponents_of_a_single_environment_equal_its_game_in_a_batch() -> None:
-    """Seeds of each game: the single environment and the batch draw the same opponents."""
+    """With a seed per game the single environment and the batch draw the same opponents."""
     batch = six_card_v0.vector_env(6, opponent=THREE, seat=0)
     batch.reset(seed=[1, 2, 3, 4, 5, 6])
     drawn = batch.batch.opponents.drawn.tolist()
@@ -194,7 +194,7 @@ def test_illegal_actions_occasional_do_not_warn() -> None:
     assert illegal > 50
 
 
-# --- the single environment opened up -----------------------------------------------------------
+# --- events of the single environment -----------------------------------------------------------
 
 
 @every_form
@@ -327,7 +327,7 @@ def test_opponents_shares_with_infinite_sum_keep_their_ratio() -> None:
 
 
 def test_opponents_and_options_may_be_configuration_containers() -> None:
-    """As OmegaConf's: no list, but a sequence; no dict, but a mapping."""
+    """OmegaConf's containers are sequences and mappings, but neither lists nor dicts."""
     shares = UserList([UserList(["greedy", 0.5]), UserList(["random", 0.5])])
     env = gymnasium.make("crib_env/SixCard-v0", opponent=shares, seat=0).unwrapped
     env.reset(seed=1, options=UserDict(dealer=1, scores=UserList([3, 4])))

@@ -1,4 +1,4 @@
-"""Where a policy plays a phase: compiled in passes and called in Python, the games are the same."""
+"""A policy that plays a phase: compiled or called in Python, the games are equal."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_phase_policy_by_name_plays_inside_the_compiled_batch(
 
 @both
 def test_phase_policy_random_draws_separately_in_every_game(module: ModuleType) -> None:
-    """Equal deals, equal actions, another policy's chance: the games must part."""
+    """Deals and actions are equal, so only separate draws of the policy can make games differ."""
     deck = np.random.default_rng(8).permutation(52)
     env = make(module, "random", "greedy", n=16, seat=0)
     _, info = env.reset(seed=8, options={"decks": [deck], "dealer": 0})
@@ -132,7 +132,7 @@ def test_pegging_points_exclude_heels() -> None:
 
 
 class Rollout:
-    """Random play of lanes with a random phase policy."""
+    """Random play of games in which a random policy plays ``phase``."""
 
     def __init__(self, episode: str, phase: int) -> None:
         self.games = GameBatch(PRESETS["hoyle"], LANES, episode=episode, seed=11)

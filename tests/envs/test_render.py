@@ -165,7 +165,7 @@ def shows(text: str) -> list[str]:
 
 @pytest.mark.parametrize("form", ["AEC", "Gymnasium"])
 def test_h8_show_counts_the_ended_deal_aloud(form: str) -> None:
-    """With its own starter, every hand also where it makes nothing, before the next deal."""
+    """The show of an ended deal has its starter and every hand, also hands of 0 points."""
     keywords: dict[str, Any] = {"render_mode": "ansi"}
     raw = six_card_v0.raw_env(**keywords)
     gym = six_card_v0.gym_env(opponent="greedy", seat=0, **keywords)
@@ -365,7 +365,7 @@ def test_t2_future_cards_are_hidden(rules: str, players: int) -> None:
         assert game.scores[1] == sum(columns)
 
 
-# --- as SVG: well formed, for the eyes of one seat alone, the pegs where the points are -----------
+# --- as SVG: well formed, with only the cards a seat may see, pegs at the scores ------------------
 
 
 GAMES = [("hoyle", 2), ("five_card", 2), ("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]

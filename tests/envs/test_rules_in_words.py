@@ -1,4 +1,4 @@
-"""The rules told to language models and on the page are those that the clauses' tests play."""
+"""The prompts of language models and the page of rules state the rules of the clauses."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_sample_legal_rejects_a_seed_for_the_generator(given: Any) -> None:
 
 
 def test_sample_legal_takes_less_than_a_third_of_gymnasiums_time() -> None:
-    """The pages draw so: a loop is to spend its time on the game."""
+    """The documentation samples with it, so that a loop spends its time on the game."""
     mask, rng = np.ones(52, dtype=np.int8), np.random.default_rng(6)
     space = spaces.Discrete(52, seed=6)
     ours, theirs = (

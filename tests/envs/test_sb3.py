@@ -260,7 +260,7 @@ def test_sb3_model_of_other_suits_is_rejected_and_other_rules_warn(tmp_path: Pat
 
 
 def test_seed_gives_each_game_a_distinct_seed() -> None:
-    """As SB3 says of `VecEnv.seed`: game i is the single environment of seed + i."""
+    """As SB3 documents `VecEnv.seed`: game i is the single environment of seed + i."""
     env, single = six_card_v0.sb3_env(3, opponent="random"), six_card_v0.gym_env(opponent="random")
     assert env.seed(5) == [5, 6, 7]
     for lane, seen in enumerate(env.reset()):

@@ -47,7 +47,7 @@ def test_pettingzoos_render_test_passes(name: str) -> None:
 
 @pytest.mark.parametrize("page", [six_card_v0, table_top_v0])
 def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
-    """The ground, cards and other elements are drawn apart and put together: it must not show."""
+    """Background, cards and other elements are drawn separately and combined without a trace."""
     import resvg_py
     from PIL import Image
 
@@ -68,7 +68,7 @@ def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
         assert np.abs(pixels(parts) - drawn_whole(parts)).mean() < 3
         bare = [re.sub("<use [^>]*/>", "", part) for part in parts]
         assert np.abs(pixels(bare) - drawn_whole(bare)).max() < 4
-        odd = [*bare, '<g><path class="ink" d="M90 90l50 9l-9 50z"/></g>']  # no piece of ours
+        odd = [*bare, '<g><path class="ink" d="M90 90l50 9l-9 50z"/></g>']  # an unknown element
         assert np.abs(pixels(odd) - drawn_whole(odd)).max() < 4
         assert np.array_equal(pixels(parts), env.render())
 

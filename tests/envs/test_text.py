@@ -181,7 +181,7 @@ def mutated(reply: str, rng: random.Random) -> str:
 
 
 def is_named(action: int, reply: str, view: Any) -> bool:
-    """Return whether a reply has a name of an action in it, found without the parser."""
+    """Return whether a reply contains a name of an action, found without the parser."""
     if "layout" in view.dtype.names:
         return str(action) in reply or (action == 25 and "crib" in reply.lower())
     name, letter = RANK_NAMES[rank(action)], RANKS[rank(action)]

@@ -61,7 +61,7 @@ def test_make_vec_gives_the_native_batch_with_its_spaces(gym_id: str) -> None:
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep"])
 def test_record_episode_statistics_of_the_batch_are_exact(mode: str) -> None:
-    """Or a warning says that this Gymnasium counts wrongly."""
+    """If this version of Gymnasium counts wrongly, a warning names it instead."""
     env = RecordEpisodeStatistics(
         gymnasium.make_vec(
             "crib_env/SixCard-v0", num_envs=4, opponent=lowest, episode="deal", reward="points", autoreset_mode=mode
@@ -264,12 +264,12 @@ def test_seat_none_draws_the_seat_for_each_episode() -> None:
         episodes += int(ends.sum())
     assert episodes > 1000
     assert 0.4 < drawn.sum() / episodes < 0.6
-    assert (drawn > 0).all()  # every lane has sat on either side
+    assert (drawn > 0).all()  # in every game the learner has had both seats
 
 
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
 def test_reset_decks_apply_to_the_first_episode_only(opponent: Any) -> None:
-    """The next episode is dealt by the lane's generator from its first deal to its last."""
+    """The next episode is dealt by the game's generator from its first deal to its last."""
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(12)])
     env = six_card_v0.vector_env(4, opponent=opponent, seat=0)
     rng = np.random.default_rng(11)
@@ -333,7 +333,7 @@ def test_batch_copies_continue_alike(opponent: Any) -> None:
             assert all(np.array_equal(a, b) for a, b in zip(first[:4], second[:4], strict=True))
 
 
-# --- beside Gymnasium's own vector of single environments: the same to the key --------------------
+# --- Gymnasium's own vector of single environments gives the same results and info keys -----------
 
 
 SEEDS = [5, 6, 7, 8, 9]
@@ -350,7 +350,7 @@ modes = pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.
 
 
 def both(case: str, mode: AutoresetMode) -> tuple[Any, Any]:
-    """Return the native batch, and Gymnasium's own of as many single environments."""
+    """Return the native batch, and Gymnasium's vector of equally many single environments."""
     module, keywords = CASES[case]
     native = module.vector_env(len(SEEDS), autoreset_mode=mode, **keywords)
     singles = [lambda: module.gym_env(**keywords) for _ in SEEDS]
@@ -391,7 +391,7 @@ def test_native_batch_equals_gymnasiums_sync_vector_env(case: str, mode: Autores
         ended = theirs[2]
         ends += int(ended.sum())
         info = ours[4]
-        if mode == AutoresetMode.NEXT_STEP:  # no action is noticed there: every one is allowed
+        if mode == AutoresetMode.NEXT_STEP:  # the next action is ignored, so the mask allows all
             assert (info["action_mask"][ended] == 1).all()
             assert not theirs[4]["action_mask"][ended].any()
             info = {**info, "action_mask": np.where(ended[:, None], 0, info["action_mask"])}

@@ -162,7 +162,7 @@ def taken(page: Page, session: Any, before: int) -> None:
 
 
 def check_score(page: Page, session: Any) -> None:
-    """Check every number on the page against the engine."""
+    """Check the page's scores, gos, count, line values and hand against the engine."""
     for side, score in enumerate(session.game.scores):
         shown = page.locator(f'[data-score="{side}"]').all_inner_texts()
         assert shown == [str(score)], f"turn {len(session.turns)}"
@@ -673,7 +673,7 @@ def test_page_two_people_play(browser: Browser, served: Served) -> None:
     second.page.click("#resign")
     expect(second.page.locator("#end-title")).to_contain_text("You have lost")
     expect(first.page.locator("#end-title")).to_contain_text("You have won")
-    second.page.click("#once-more")  # who was invited may ask for it
+    second.page.click("#once-more")  # the guest may ask for it
     second.page.wait_for_selector("#table[data-turns]")
     first.page.click("#once-more")
     first.page.wait_for_function("() => !document.querySelector('#end')")

@@ -1,4 +1,4 @@
-"""A replay: every moment of a game, for chosen eyes, in one file that asks no network."""
+"""A replay: every moment of a game, for chosen viewers, in one file without network requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from two_hand_views import legal_cards
 
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
-    """Return a game between agents that are quick to ask, played to its end."""
+    """Return a game between quick agents, played to its end."""
     kind = table_game(game)
     seats = [agents[p % len(agents)] for p in range(kind.players)]
     session = Session.begin(kind, seats, seed)
@@ -92,7 +92,7 @@ def test_replay_match_continues_from_game_to_game() -> None:
 
 
 def cards_in(data: dict[str, Any], frame: int) -> set[str]:
-    """Return the cards that lie face up in a moment of a file for one pair of eyes."""
+    """Return the cards that lie face up in a moment of a file for one viewer."""
     drawn = "".join(data["parts"][part] for part in data["frames"][frame]["d"][0])
     return set(re.findall(r"#crib-(\w\w)\"", drawn))
 
@@ -149,7 +149,7 @@ def other_deal(session: Session, seat: int, rng: Any) -> list[int]:
 
 
 def played_again(session: Session, deck: list[int], scores: tuple[int, int]) -> Session | None:
-    """Return the same turns with other cards; None where they cannot be taken."""
+    """Return the same turns with other cards; None if one is illegal or has other calls."""
     again = sat_down(session.game.rules.name, deck, scores)
     first = sat_down(session.game.rules.name, deck, scores)
     theirs = session.turns[0].before.position.state[0]["dealt"].reshape(2, HAND)
@@ -192,7 +192,7 @@ def test_replay_for_one_seat_is_independent_of_unseen_cards(rules: str, score: i
 
 
 def played_with(session: Session, start: Any, state: Any) -> Session | None:
-    """Return the same turns from other cards, slot by slot; None where more than cards differs."""
+    """Return the same turns from other cards by slot; None if one is illegal or has other calls."""
     game = Game(session.game.rules)
     game.restore(start)
     dealt = game.states["dealt"][0].tolist()
@@ -211,7 +211,7 @@ def played_with(session: Session, start: Any, state: Any) -> Session | None:
 
 @pytest.mark.parametrize("game", ["three", "four"])
 def test_replay_of_three_and_four_for_one_seat_is_independent_of_unseen_cards(game: str) -> None:
-    """After every turn of the first deal, as far as who must pass is the same."""
+    """After every turn of the first deal, with cards after which the same seats pass."""
     rng = np.random.default_rng(3)
     kind, compared, playing = table_game(game), 0, 0
     session = Session.begin(kind, [load_agent("random")] * kind.players, 5)
@@ -282,7 +282,7 @@ def test_replay_for_one_seat_hides_the_seed(tmp_path: Path, capsys: pytest.Captu
     assert "seed" not in capsys.readouterr().out
     assert paths[1].read_text() != paths[2].read_text()
     main(["replay", "greedy", "random", "--no-opinions", "--out", str(paths[0])])
-    assert "seed 1<" in paths[0].read_text()  # with every card in it, it says how it came about
+    assert "seed 1<" in paths[0].read_text()  # a file that shows every card names its seed
 
 
 class Mixes:
@@ -318,7 +318,7 @@ def test_opinions_have_cost_and_probability_of_a_choice() -> None:
 
 
 class Values:
-    """Thinks cards worth their numbers, and cannot say of aces."""
+    """Values a card by its id, and states no value for aces."""
 
     name = "values"
 

@@ -206,7 +206,7 @@ def test_table_refused_turn_changes_nothing() -> None:
 
 @pytest.mark.parametrize("game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"])
 def test_session_is_rebuilt_from_its_start_chance_and_turns(game: str) -> None:
-    """Out of these a server lays the table again after it has been killed."""
+    """A killed server rebuilds its tables from these."""
     first = session_of(game, "random", seed=6)
     first.go_on()
     again = Session(Game.from_notation(first.start), first.seats, first.chance)
@@ -281,7 +281,7 @@ def test_review_names_the_costliest_decisions() -> None:
 
 
 def test_luck_has_mean_zero_and_lowers_the_variance_of_wins() -> None:
-    """`rule_based` wins some 62 % against `greedy`; a game shows it once luck is removed."""
+    """`rule_based` wins some 62 % against `greedy`; without luck, 12 games show it."""
     won, luck = [], []
     for seed in range(12):
         session = session_of("six", "rule_based", "greedy", seed=seed)

@@ -29,7 +29,7 @@ from crib_env import format_cards
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A person's folders, empty."""
+    """Return an empty home folder, with its folders for settings and data."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -50,7 +50,7 @@ Shown = Callable[[Callable[[], None], Iterable[str]], str]
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shown:
-    """Return a call's output with these words typed, then the end of the input."""
+    """Return a function that runs a call with these words as input and returns its output."""
 
     def printed(call: Callable[[], None], words: Iterable[str]) -> str:
         left = iter(words)

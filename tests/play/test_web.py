@@ -177,7 +177,7 @@ Asked = Callable[[TestClient, str, dict[str, Any]], Any]
 
 
 def headed(name: str, value: str) -> Asked:
-    """Return what posts a message with this header."""
+    """Return a function that posts a message with this header."""
     return lambda browser, path, message: browser.post(path, json=message, headers={name: value})
 
 
@@ -185,7 +185,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def sending(message: Any) -> Asked:
-    """Return what posts a message as JSON, or a text as it stands."""
+    """Return a function that posts a message as JSON, or a text unchanged."""
     text = message if isinstance(message, str) else json.dumps(message)
     return lambda browser, path, _: browser.post(path, content=text, headers=JSON)
 

@@ -52,7 +52,7 @@ def test_web_local_server_prints_no_warning(server: Server) -> None:
 
 @pytest.mark.slow
 def test_web_first_page_is_quick_with_an_empty_cache(tmp_path: Path) -> None:
-    """In CPU seconds, and beside an import of Numba, for the machine may be busy or slow."""
+    """In CPU seconds relative to an import of Numba: the machine may be busy or slow."""
     before = os.times().children_user
     subprocess.run([sys.executable, "-c", "import numba"], check=True)
     imported = os.times().children_user - before
@@ -212,7 +212,7 @@ def test_web_finished_game_results_are_cached_with_a_limit(monkeypatch: pytest.M
         gone = asyncio.create_task(finished.get(replay, "one"))
         await asyncio.sleep(0.01)
         assert len(slow.requests) == 1
-        gone.cancel()  # one who leaves takes nothing from the others
+        gone.cancel()  # a cancelled request does not stop the others
         await asyncio.sleep(0)
         slow.requests[0].set_result(b"page")
         found = await asyncio.gather(*waiting)
@@ -244,7 +244,7 @@ def test_web_finished_game_results_are_cached_with_a_limit(monkeypatch: pytest.M
 
 
 def test_web_worker_failure_is_reported_and_next_task_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By Ctrl-C too, while the worker compiles: the server does not wait for that."""
+    """`close` also ends a busy or starting worker: after Ctrl-C no compilation holds the server."""
     before = {one.pid for one in active_children()}
     worker = Beside()
     try:
@@ -310,5 +310,5 @@ def test_web_answers_within_a_second_beside_hostile_clients() -> None:
     found = measure(games=8, seconds=20.0, think=0.5, hostile=True)
     assert found["hostile 429"] > 100
     assert found["hostile half open"] > 5
-    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # by what else the machine does
+    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # load of the machine per core
     assert found["p99"] < 1000 * busy

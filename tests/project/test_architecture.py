@@ -1,6 +1,6 @@
-"""How the house is built: what every module of the four packages keeps to, and the tests.
+"""The rules of structure for every module of the four packages, and for the tests.
 
-`make lint` holds in which direction imports go; here is what its contracts do not say.
+`make lint` checks the direction of imports; these tests check the rest.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def imports(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
 
 
 def test_modules_have_no_import_cycle() -> None:
-    """Nor one of imports inside functions, or for types alone."""
+    """Imports inside functions and imports for types alone count too."""
     graph: dict[str, set[str]] = {}
     for module in MODULES:
         graph[module] = {
@@ -83,7 +83,7 @@ def test_modules_have_no_import_cycle() -> None:
 
 
 def test_library_names_no_agents_and_training() -> None:
-    """`make lint` reads imports; this one sees those made by name."""
+    """`make lint` reads import statements; this test finds `import_module` with a name."""
     by_name = re.compile(r"import_module\(.crib_(agents|play|training)")
     assert not [m for m, path in MODULES.items() if m.startswith("crib_env") and by_name.search(path.read_text())]
 
@@ -97,7 +97,7 @@ def described(text: str | None, section: str) -> set[str]:
 
 
 def test_docstrings_describe_arguments_and_fields_by_name() -> None:
-    """The help of the commands is made of them: a setting without words has an empty help."""
+    """Docstrings are the help of commands: a setting without a description has an empty help."""
     for module, tree in TREES.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
@@ -131,7 +131,7 @@ def undecided(tree: ast.Module) -> Iterator[int]:
 
 
 def test_text_files_are_read_and_written_as_utf_8() -> None:
-    """Windows would take its own code page."""
+    """The default encoding of Windows is a code page."""
     found = [f"{one}:{line}" for one, tree in TREES.items() for line in undecided(tree)]
     assert not found
 

@@ -102,7 +102,7 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     made = list(jobs(rows, two, 3, 100, 2, FINAL["decisions"]))
     assert [(job.line, job.stage) for job in made] == [
         (line, stage) for line in two for stage in ("search",) * 3 + ("final",) * 2
-    ]  # no budgets before a final run says its rate
+    ]  # no budgets before a final run gives the decisions per second
     whole = {
         "stage": "final",
         "track": two[0].track,
@@ -118,7 +118,7 @@ def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
     assert [(job.stage, job.budget, job.decisions, job.seed) for job in last] == [
         ("seconds", budget, budget * FINAL["decisions"] // 600, seed) for budget in (300, 3000) for seed in (2001, 2002)
     ]
-    near = {**whole, "cpu_seconds": 1.3 * 300}  # it stands for runs of 300 seconds
+    near = {**whole, "cpu_seconds": 1.3 * 300}  # near enough to 300 seconds to replace those runs
     assert {job.budget for job in jobs([near], two, 0, 100, 2, FINAL["decisions"])} == {0, 3000}
     begun = Job(two[0], "seconds", 0, FINAL["first_seed"], FINAL["decisions"], budget=300).about
     assert {job.budget for job in jobs([near, begun], two, 0, 100, 2, FINAL["decisions"])} == {0, 300, 3000}
@@ -236,7 +236,7 @@ def test_budget_runs_prefers_own_runs_to_final_runs_of_about_that_length() -> No
     ]
     assert make_benchmark.budget_runs(finals, line, 300) == finals
     assert make_benchmark.budget_runs(finals, line, 3000) == []
-    assert make_benchmark.budget_runs(finals[1:], line, 300) == []  # the first seed says the rate
+    assert make_benchmark.budget_runs(finals[1:], line, 300) == []  # the first seed gives the rate
     own = fake_run(Job(line, "seconds", 0, 2001, 8_000_000, budget=300), 0.4)
     assert make_benchmark.budget_runs([*finals, own], line, 300) == [own]
 

@@ -39,19 +39,19 @@ from crib_env.settings import (
     checked_dataclass,
 )
 
-# Where sources lie, and from where their modules are named.
+# Folders of sources, and the folder in which their module names start.
 SOURCES = {"training": "training", "play": "play", "research": "", "benchmarks": ""}
 
 
 def modules() -> Iterator[str]:
-    """Yield the modules with settings that a command line gives."""
+    """Yield the modules with a class `Settings`, which a command line fills."""
     for source, root in SOURCES.items():
         for path in sorted((ROOT / source).rglob("*.py")):
             if re.search(r"^class Settings\b", path.read_text(), re.MULTILINE):
                 yield ".".join(path.relative_to(ROOT / root).with_suffix("").parts)
 
 
-MODULES = [name for name in modules() if name != "benchmarks.timing"]  # of no command line
+MODULES = [name for name in modules() if name != "benchmarks.timing"]  # it has no command line
 
 
 def settings_of(module: str) -> Any:
@@ -73,7 +73,7 @@ def declared(hint: Any) -> list[Any]:
 
 
 def kinds(hint: Any) -> set[Any]:
-    """Return the plain types that a type is made of."""
+    """Return the plain types in a type."""
     if get_origin(hint) is Literal:
         return {Literal}
     parts = get_args(hint)[:1] if get_origin(hint) is Annotated else get_args(hint)
@@ -199,7 +199,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --folder=", "--folder must be a path or None, got ''"),
         ("a --either=", "--either must be a path or None, got ''"),
         ("a --wanted=maybe", "--wanted must be True or False, got 'maybe'"),
-        ("a --seed 13", "seed 13 brings no luck"),  # of the settings' own
+        ("a --seed 13", "seed 13 brings no luck"),  # raised by the settings
     ],
 )
 def test_words_errors_are_one_line(
@@ -378,7 +378,7 @@ def test_base_install_commands_work_or_name_their_extra(tmp_path: Path) -> None:
     assert '"names":["greedy","random"]' in page
 
 
-@pytest.mark.slow  # it asks for every hand: some two minutes
+@pytest.mark.slow  # it queries every hand: some two minutes
 def test_base_install_exploits(tmp_path: Path) -> None:
     ((status, shown, errors),) = base(tmp_path, "exploit random --hands 2").values()
     assert status == 0, errors

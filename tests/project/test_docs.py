@@ -1,4 +1,4 @@
-"""Every ``>>>`` session in README and docs is run, a page as one; the site names all there is."""
+"""Every ``>>>`` session in README and docs runs, page by page; API pages cover all public names."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ VERSIONED = {
 
 
 def test_version_is_equal_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
-    """An editable install has the version of the day on which it was installed."""
+    """An editable install keeps the version of the day it was installed."""
     for file, line in VERSIONED.items():
         found = re.findall(line, (ROOT / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
         assert {one for each in found for one in ([each] if isinstance(each, str) else each)} - {""} == {

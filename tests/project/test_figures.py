@@ -14,7 +14,7 @@ from docs.pages import render
 from research import figures
 from research.figures import PAGES, ROOT
 
-# Each is made of its file by a template, and other tests compare them.
+# Made from files by templates; other tests compare these pages with their files.
 MADE = ("docs/index.md", "docs/leaderboard.md", "docs/benchmark.md", "docs/numbers/")
 
 
@@ -54,7 +54,7 @@ def test_speed_page_ratios_equal_the_results() -> None:
 
 
 def every_interval() -> frozenset[tuple[str, str]]:
-    """Return each mean and half interval of all files, rounded in every way, in per cent too."""
+    """Return each mean and half interval of all files, to 0 to 4 decimals, also in per cent."""
     pairs: set[tuple[str, str]] = set()
 
     def add(mean: float, half: float) -> None:

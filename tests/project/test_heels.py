@@ -1,4 +1,4 @@
-"""C3, T3: what heels peg is a field of the rules, and nothing has the 2 written in."""
+"""C3, T3: the points of heels are a field of the rules; no code has a fixed 2."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ two_hand = pytest.mark.parametrize("preset", ["hoyle", "five_card"])
 
 
 def decks_with_jacks(preset: str, n: int, rng: Random) -> list[list[int]]:
-    """Return decks whose starter is a jack in one of two."""
+    """Return decks; the starter of every second one is a jack."""
     at = {"hoyle": 12, "five_card": 10}.get(preset, 28)
     decks = []
     for i in range(n):
@@ -122,6 +122,6 @@ def test_load_outcomes_adjusts_measured_pegging_for_heels(dealt: int, heels: int
     assert found.pegging.sum(axis=1) == pytest.approx(plain.pegging.sum(axis=1), abs=1e-3)
     more = (found.pegging - plain.pegging).sum(axis=0) @ points
     assert more == pytest.approx((heels - 2) / 13, abs=0.002)
-    # With one hole more to make than they peg they do not win, with as many they do.
+    # Heels do not win if the dealer needs one point more, and win if it needs as many.
     chance = [probabilities(dealt, 61, n)[1, heels + 1, 10, WON].sum() for n in (heels, heels + 1)]
     assert chance[0] < chance[1]

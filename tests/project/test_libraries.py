@@ -32,7 +32,7 @@ HOME = "examples.libraries"
 LEAST_WON, MOST_WON = 0.15, 0.75
 
 NEEDS = sorted((ROOT / "examples/libraries/requirements").glob("*.txt"))
-CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
+CHECKED = os.environ.get("CHECKED_LIBRARY")  # the library of this environment
 
 
 def library(needs: str) -> Any:
@@ -43,13 +43,13 @@ def library(needs: str) -> Any:
 
 
 def example(name: str, needs: str) -> Any:
-    """Return an example's module, or leave the test out where its library is not installed."""
+    """Return an example's module; skip the test if its library is not installed."""
     library(needs)
     return importlib.import_module(f"{HOME}.{name}")
 
 
 def test_library_requirements_have_the_projects_pytorch() -> None:
-    """A range, or another version, would bring gigabytes for graphics cards."""
+    """A range or another version would install gigabytes of GPU libraries."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
     for needs in NEEDS:
         named = re.findall(r"^torch\b.*$", needs.read_text(), re.MULTILINE)
@@ -76,7 +76,7 @@ def test_cleanrls_form_learns_from_decisions_alone(vector: str, num_envs: int, m
 
 
 def test_sb3_learns_in_pettingzoos_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each seat's rewards sum to its margin over the deal."""
+    """Only the seat that moves is paid: the sums of two seats differ by the margin of the deal."""
     module = example("sb3_pettingzoo", "sb3_contrib")
     games = module.SelfPlay(module.six_card_v0.env(episode="deal", reward="points"))
     games.reset(seed=3)
@@ -165,7 +165,7 @@ def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     from crib_training.data.run import Settings, run
 
     given: dict[str, Any] = {"games": 9, "shard": 4, "workers": 0, "format": "minari"}
-    for _ in range(2):  # the second finds everything there
+    for _ in range(2):  # the second run finds everything written
         run(Settings(("rule_based", "greedy"), **given, out=tmp_path / "data"))
     rows, data = load(tmp_path / "data"), minari.load_dataset("cribbage/data-v0")
     assert (data.total_episodes, data.total_steps) == (18, len(rows["action"]))
@@ -541,7 +541,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
 
 
 def test_baseline_learns_from_substitute_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`examples/libraries/open_spiel_poker.py` puts games of another library there."""
+    """`open_spiel_poker.py` replaces `DealBatch` by games of another library."""
     from crib_training.learn import deal_learners as learner
     from crib_training.methods import mmd
 

@@ -116,7 +116,7 @@ def test_numbers_commands_cover_every_built_in_agent() -> None:
 
 
 def test_measure_exploitability_few_hands_stored_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A share of few hands is two. A stored result counts for the code that made it."""
+    """A share of few hands is at least two. A stored result is valid for the code that made it."""
     asked = []
 
     def exploitability(_: str, **given: Any) -> SimpleNamespace:

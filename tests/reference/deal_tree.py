@@ -25,7 +25,7 @@ Strategy = Callable[[Key, Sequence[Action]], dict[Action, float]]
 
 
 def count_shown(ranks: Ranks) -> int:
-    """Return what ranks, the starter's among them, count without suits (C2)."""
+    """Return the points of ranks without suits, the starter's rank among them (C2)."""
     held = [4 * r for r in ranks]
     return fifteens(held) + pairs(held) + runs(held)
 
@@ -87,9 +87,9 @@ class State:
         return replace(self, discarded=(discarded, action), play=Position(self.single, kept, (FAR, FAR)))
 
     def key(self) -> Key:
-        """Return the information of the seat to act: role, cards, cards laid, starter, play.
+        """Return the information of the seat to act: role, cards, discards, starter, play.
 
-        The play is the ranks played, with several counts pairs of seat and rank.
+        The play is the ranks played; if there are several counts, pairs of seat and rank.
         """
         player = self.player
         assert player is not None
@@ -124,7 +124,7 @@ class Toy:
 
     @cached_property
     def deals(self) -> list[tuple[float, State]]:
-        """Every deal with its chance."""
+        """Every deal with its probability."""
         weights = []
         for hands in self._hands({}, 2):
             used = Counter(hands[0] + hands[1])
@@ -156,10 +156,10 @@ def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collecti
     """Return a seat's points by its hand, times the hand's probability, against a strategy.
 
     Args:
-        toy: the deck. seat: the one that scores. strategy: of the other.
-        best: whether the seat answers as well as can be, positions that it cannot tell apart
-            together; else it plays the strategy too.
-        hands: of the seat that are wanted; by default all.
+        toy: the deck. seat: the one that scores. strategy: of the other seat.
+        best: whether the seat plays a best response, with one action for all positions that it
+            cannot tell apart; else it plays the strategy too.
+        hands: those of the seat to return; by default all.
     """
     sign = 1 if seat == PONE else -1
 
@@ -190,6 +190,6 @@ def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collecti
 
 
 def exploitability(toy: Toy, strategy: Strategy) -> float:
-    """Return how much a best response gains, the mean of both seats."""
+    """Return the gain of a best response, the mean of both seats."""
     seats = (PONE, DEALER)
     return sum(sum(made(toy, seat, strategy, best=True).values()) for seat in seats) / 2

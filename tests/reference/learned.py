@@ -1,4 +1,4 @@
-"""The inputs of the learned agent's nets, from rows of features or by name; the nets in NumPy."""
+"""Inputs of the learned agent's nets, from rows of features or by name, and the nets in NumPy."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def pair_inputs(dealt: Sequence[int], pair: Sequence[int], hand: float, crib: fl
     for i, card in enumerate(sorted(pair)):
         ranks[i, card // 4] = 1.0
     kept = kept_inputs([c // 4 for c in dealt if c not in pair], 0)
-    after = np.zeros(1 + 1 + 4 * RANKS + 1 + 4)  # what only cards to play have
+    after = np.zeros(1 + 1 + 4 * RANKS + 1 + 4)  # inputs of cards to play alone
     return np.concatenate([kept, ranks.ravel(), [hand / 8, crib / 8, 1.0], after])
 
 
@@ -70,6 +70,6 @@ def card_inputs(layout: Any, observation: Any, read: Sequence[str], row: int) ->
     ranks = [r for r in range(RANKS) for _ in range(round(2 * halves[r]))]
     kept = kept_inputs(ranks, round(31 * float(numbers[layout.row["count"]][0])))
     state = {name: observation[part] for name, part in layout.items() if name in read}
-    if "pile" in state:  # of two players: without the suits
+    if "pile" in state:  # of two-hand games: without the suits
         state["pile"] = state["pile"].reshape(8, 19)[:, [*range(RANKS), 17, 18]].ravel()
     return np.concatenate([*state.values(), kept, numbers[layout.row["card"].start :]])

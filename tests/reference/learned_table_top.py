@@ -13,7 +13,7 @@ TURNS = 28
 CRIB = 25
 
 LINE_AT = {"cards": 0, "ranks": 6, "suit": 19, "nob": 23, "next": 26, "mean_next": 52}
-LINE_SIZE = 54  # with the numbers that say what the card in turn changes, here 0
+LINE_SIZE = 54  # including the changes by the card in turn, here 0
 LINE_PLACES = (
     ("phase", 14),
     ("unseen", 13),
@@ -27,7 +27,7 @@ CRIB_PLACES = (("rank", 52), ("line", LINE_SIZE), ("mine", 1), ("theirs", 1))
 
 
 def place_in(places: Sequence[tuple[str, int]]) -> Any:
-    """Return the function from a named input to which of the net's it is."""
+    """Return the function from an input's name to its index among the net's inputs."""
 
     def place(name: tuple[Any, ...]) -> int:
         kind, *rest = name
@@ -44,7 +44,7 @@ def place_in(places: Sequence[tuple[str, int]]) -> Any:
 
 
 def points_of(cards: Sequence[int], starter: int | None, flush_size: int) -> int:
-    """Return what at most five cards score; the starter is among them if it is given (T8, T12)."""
+    """Return the points of at most five cards; a given ``starter`` is among them (T8, T12)."""
     points = fifteens(cards) + pairs(cards) + runs(cards) + line_flush(cards, flush_size)
     if starter is None or rank(starter) == JACK:
         return points
@@ -69,7 +69,7 @@ def unseen_of(view: Any) -> set[int]:
 
 
 def lying(cards: Sequence[int], left: set[int], starter: int | None, flush_size: int) -> dict[str, list[float]]:
-    """Return the numbers of a line as it lies, or of the crib, by the names of features.
+    """Return the features of a line, or of the crib, without the card in turn, by name.
 
     ``starter`` is the card whose suit scores for nobs in it, ``left`` the unseen cards.
     """
@@ -94,7 +94,7 @@ def lying(cards: Sequence[int], left: set[int], starter: int | None, flush_size:
 
 
 def as_inputs(cards: Sequence[int], numbers: dict[str, list[float]]) -> Named:
-    """Return the inputs that `lying` makes."""
+    """Return the net's inputs for the features that `lying` returns."""
     seen = thermometer("rank", [rank(c) for c in cards])
     for name, at in LINE_AT.items():
         seen |= {("line", at + i): number for i, number in enumerate(numbers[name])}
@@ -119,7 +119,7 @@ def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
 
 
 def crib_seen(view: Any, cards: Sequence[int]) -> Named:
-    """Return the inputs for a crib of which these cards are known."""
+    """Return the inputs for a crib with these known cards."""
     size = int(view["crib_flush_size"])
     seen = as_inputs(cards, lying(cards, unseen_of(view), int(view["starter"]), size))
     seen["mine" if view["my_crib"] else "theirs",] = 1.0

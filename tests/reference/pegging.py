@@ -1,7 +1,7 @@
 """The expert's pegging by slow definition: its belief, its search and the rules under them.
 
-Hypotheses are tuples of ranks, the play is a list of cards with who played them, and nothing is
-shared between one hypothesis and the next. The tables the expert has learned are handed in.
+Hypotheses are tuples of ranks, the play is a list of cards with their seats, and hypotheses share
+no computation. The expert's learned tables are arguments.
 """
 
 import math
@@ -114,13 +114,13 @@ class Pegging:
 
     Attributes:
         tables: its learned tables, one after the other.
-        kept: how often the other seat's role keeps a holding, by number.
-        temperature, floor, unlikely: how the other seat is taken to play.
+        kept: how often the other seat's role keeps a holding, by the holding's number.
+        temperature, floor, unlikely: the assumed play of the other seat.
         end_value: the value of an end of the pegging, given the other seat's whole hand.
-        standing: near the end of a game, returns a seat's standing and its tables, by its whole
-            hand and the needs of both; elsewhere None.
-        by_points: near the end, the same expert elsewhere, with its part of the temperature.
-        lead: near the end, how likely the other seat leads a rank in a position.
+        standing: near the end of a game, a function of the seat, its whole hand and both needs
+            that returns the seat's standing and tables; elsewhere None.
+        by_points: near the end, the expert that plays elsewhere, with its part of the temperature.
+        lead: near the end, the probability that the other seat leads a rank in a position.
     """
 
     tables: Any
@@ -135,7 +135,7 @@ class Pegging:
 
     @staticmethod
     def parts(tables: Any) -> list[Any]:
-        """Return the five tables that lie one after the other."""
+        """Split the tables into the five parts."""
         at, parts = 0, []
         for shape in SHAPES:
             size = math.prod(shape)
@@ -173,7 +173,7 @@ class Pegging:
         )
 
     def probabilities(self, position: Position, seat: int) -> dict[int, float]:
-        """Return how likely the seat to play is taken to play each rank."""
+        """Return the assumed probability of each rank for the seat to play."""
         scaled = {r: self.value(position, seat, r) / self.temperature for r in position.fits(seat)}
         if self.by_points is not None:
             for r in scaled:
@@ -185,10 +185,10 @@ class Pegging:
     def belief(
         self, start: Position, played: Sequence[tuple[int, int]], unseen: Counter[int], left: int
     ) -> Iterator[tuple[float, Position]]:
-        """Yield every hypothesis' weight, not scaled, and the position it makes of the play.
+        """Yield the unnormalised weight of each hypothesis, and the position under it.
 
         Args:
-            start: before the first lead, with this seat's whole hand; no seat can reach the target.
+            start: the position before the first lead, with this seat's whole hand.
             played: (seat, rank) of every card so far.
             unseen: how many cards of each rank this seat has not seen.
             left: how many cards the other seat still holds.
@@ -203,7 +203,7 @@ class Pegging:
             position: Position | None = replace(start, held=(start.held[ME], whole), whole=(start.held[ME], whole))
             for i, (seat, rank) in enumerate(played):
                 if position is None or position.turn != seat or rank not in position.fits(seat):
-                    position = None  # it would have had to play, or could not have
+                    position = None  # the hypothesis contradicts the play
                     break
                 if seat == THEM and i == 0 and self.lead is not None:
                     weight *= self.lead(position, rank)
@@ -230,8 +230,8 @@ class Pegging:
         """Return the value of a rank, its points now, and both seats' points after it.
 
         Args:
-            hypotheses: of `belief`, with what both need to go out.
-            rank: to play now.
+            hypotheses: those of `belief`, with the points that both seats need.
+            rank: the one to play now.
             played: the other seat's cards so far.
         """
         total = sum(weight for weight, _ in hypotheses)

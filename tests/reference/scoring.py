@@ -1,4 +1,4 @@
-"""Scoring by literal definition: try every subset of the cards and ask whether it counts.
+"""Scoring by literal definition: test every subset of the cards.
 
 A card is an integer ``4 * rank + suit``: rank 0 is the ace and 12 the king, suits are clubs,
 diamonds, hearts, spades in that order.

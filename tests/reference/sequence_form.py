@@ -20,7 +20,7 @@ class SequenceForm:
     """A toy deal as matrices.
 
     Attributes:
-        payoff: pone's points by a sequence of pone's and one of the dealer's, times the chance.
+        payoff: pone's points by sequence of pone and of the dealer, times the deal's probability.
         sequences: for each seat the number of a sequence by key and action; `ROOT` is the empty.
         parents: for each seat the sequence that leads to a key.
     """
@@ -53,7 +53,7 @@ class SequenceForm:
             self._walk(chance, state.after(action), after)
 
     def constraints(self, seat: int) -> coo_array:
-        """Return which plans there are: E x = (1, 0, 0, ...)."""
+        """Return E, by which a plan x is valid if E x = (1, 0, 0, ...)."""
         rows, columns, values = [0], [ROOT], [1.0]
         for row, (key, parent) in enumerate(self.parents[seat].items(), start=1):
             rows.append(row)
@@ -67,12 +67,12 @@ class SequenceForm:
         return coo_array((values, (rows, columns)), shape=shape).tocsr()
 
     def solve(self) -> tuple[float, Strategy]:
-        """Return the deal's value for pone, and a strategy of both seats that is sure of it."""
+        """Return the deal's value for pone, and a strategy of both seats that guarantees it."""
         ones, others = self.constraints(0), self.constraints(1)
         payoffs = (self.payoff, -self.payoff.T.tocsr())
         plans, values = [], []
         for mine, theirs, payoff in ((ones, others, payoffs[0]), (others, ones, payoffs[1])):
-            # Over my plan x and prices v of their keys: the most of v[0], F' v <= A' x.
+            # Maximise v[0] over my plan x and the prices v of their keys, with F' v <= A' x.
             bound = hstack([-payoff.T, theirs.T]).tocsr()
             equal = hstack([mine, coo_array((mine.shape[0], theirs.shape[0]))]).tocsr()
             goal = np.zeros(bound.shape[1])
@@ -93,7 +93,7 @@ class SequenceForm:
             seat = key[0]
             weights = [max(0.0, plans[seat][self.sequences[seat][key, one]]) for one in actions]
             total = sum(weights)
-            if total < 1e-12:  # the plan does not come here
+            if total < 1e-12:  # the plan never reaches this key
                 return dict.fromkeys(actions, 1 / len(actions))
             return {one: w / total for one, w in zip(actions, weights, strict=True)}
 

@@ -148,8 +148,8 @@ class TableTopReferee:
         self.owed = [4 // self.players] * self.players  # T6
         self.to_move = (self.dealer + 1) % self.players  # T4
 
-        # C3, T3. The heels are scored at once, except that Ship's variation scores nothing but
-        # the difference after the round, so there they wait with the other hand points.
+        # C3, T3. The heels are scored at once. Ship's variation scores nothing but the difference
+        # after the round, which includes them.
         self._heels = [0, 0]
         if rank(self.starter) == JACK:
             self._heels[self.dealer % 2] = self.heels

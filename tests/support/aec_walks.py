@@ -40,7 +40,7 @@ def walk(env: Any, rng: np.random.Generator, decisions: int) -> Iterator[str]:
 
 
 def trajectory(env: Any, seed: int, decisions: int) -> list[Any]:
-    """Return all that can be seen along a random walk drawn by ``seed``."""
+    """Return observations, rewards, scores and events along a random walk drawn by ``seed``."""
     seen = []
     for agent in walk(env, np.random.default_rng(seed), decisions):
         observations = [env.observe(other) for other in env.possible_agents]

@@ -1,4 +1,4 @@
-"""Workers that finish in another order than they were asked."""
+"""Workers that finish tasks in another order than that of submission."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 DATA = TESTS / "data"
 SUPPORT = TESTS / "support"
-# What helpers and test modules are imported from.
+# Folders from which helpers and test modules are imported.
 FOLDERS = [TESTS, *sorted({path.parent for path in TESTS.glob("*/test_*.py")}), SUPPORT]
 
 
@@ -27,8 +27,8 @@ def python(code: str, *, path: Path = ROOT, timeout: int = 600, **variables: str
     Args:
         code: what to run.
         path: the folder of the checkout whose packages it imports.
-        timeout: seconds until it is ended.
-        **variables: of its environment, where Numba otherwise compiles and finds its own folder.
+        timeout: seconds until it is killed.
+        **variables: of its environment; by default Numba compiles and chooses its cache folder.
     """
     ours = import_path(path, path / "agents", path / "play", path / "training")
     environment = {**os.environ, "PYTHONPATH": ours}

@@ -22,7 +22,7 @@ class Ran(NamedTuple):
 
 
 def crib(*words: str, folder: Path | None = None) -> Ran:
-    """Run a command, in a folder."""
+    """Run a command in ``folder``, by default the current one."""
     out, err, path, code = io.StringIO(), io.StringIO(), list(sys.path), 0
     with contextlib.chdir(folder or Path.cwd()), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

@@ -14,7 +14,7 @@ import pytest
 from crib_env.engine.jit import Entry, plain
 from crib_env.policy import Act, CompiledAgent
 
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # uncompiled: the same checks on less
+SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"  # uncompiled: the same checks on less data
 compiled_alone = pytest.mark.skipif(SLOW, reason="takes compiled code")
 
 
@@ -55,7 +55,7 @@ def act(v: Any, rng: Any, table: Any, weights: Any) -> Any:
 
 
 class Watched(CompiledAgent):
-    """A compiled agent that fails when told to, and shows the generators it was given."""
+    """A compiled agent that fails on request, and records the generators of its calls."""
 
     name = "watched"
     acts: ClassVar[dict[str, Act]] = {"two_hand": act}

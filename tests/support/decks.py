@@ -1,4 +1,4 @@
-"""Decks drawn by a seed: even ones, and such as make long counts."""
+"""Decks drawn by a seed: uniform ones, and ones that make long counts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Agents that play `greedy` with one failing each, for the tests of failures.
+"""Agents that play as `greedy` with one failure each, for the tests of failures.
 
-A failing shows in views that hold the ace of clubs, so in some games and not in others.
+An agent fails in views that hold the ace of clubs, so in some games and not in others.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class NoArray:
 
 
 def failing(name: str, fail: Callable[[Any, Any], Any]) -> type[Failing]:
-    """Return an agent that answers fatal views by a function of its actions and of these."""
+    """Return an agent whose actions in batches with a fatal view are ``fail(actions, fatal)``."""
     members = {"name": name.lower(), "fail": lambda _, *given: fail(*given), "__module__": __name__}
     return type(name, (Failing,), members)
 
 
 def always(name: str, answer: Callable[[Any], Any]) -> type:
-    """Return an agent that answers all views by a function of these."""
+    """Return an agent whose actions are ``answer(views)``."""
     members = {"name": name.lower(), "act": lambda _, views, __: answer(views), "__module__": __name__}
     return type(name, (), members)
 
@@ -65,7 +65,7 @@ def late(seconds: float, actions: Any) -> Any:
 
 
 def leave_pid(pid: int) -> None:
-    """Leave a process's id as the name of a file."""
+    """Create a file named after a process id."""
     (Path(os.environ["WAITING"]) / str(pid)).touch()
 
 
@@ -113,7 +113,7 @@ Scribbles = always("Scribbles", scribble)
 
 
 class Changes:
-    """Plays as another agent of this module, whose name stands in a file."""
+    """Plays as the agent of this module that a file names."""
 
     name = "changes"
 

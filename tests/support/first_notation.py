@@ -1,6 +1,6 @@
 """Positions in the first form of notation, which showed the board after the moves.
 
-Recorded digests are of such lines. Nothing reads one any more.
+Recorded digests are of such lines; no code parses them.
 """
 
 from __future__ import annotations

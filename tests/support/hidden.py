@@ -1,4 +1,4 @@
-"""Other faces for the cards that a seat does not know. Shared by the tests that nothing leaks."""
+"""Redraw the cards that a seat does not know. Shared by the tests that nothing leaks."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def drawn_weights(rules: Rules, seed: int = 1) -> Weights:
 
 
 def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> Layers:
-    """Return a small network, drawn by chance."""
+    """Return a small network with random weights."""
     rng = np.random.default_rng(1)
     sizes = (inputs, HIDDEN, actions)
     return [(rng.normal(size=(n, m)).astype(np.float32), np.zeros(n, dtype=np.float32)) for m, n in pairwise(sizes)]
@@ -55,7 +55,7 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
 
 
 def saved_but_for(nets: Weights | PolicyNetAgent, path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
-    """Save nets with changed parts of the header and changed tensors: None leaves one out."""
+    """Save nets with header entries and tensors changed; a tensor of None is left out."""
     nets.save(path)
     held = {**load_file(path), **tensors}
     sound = nets.header() if isinstance(nets, Weights) else nets.about
@@ -70,13 +70,13 @@ def saved_but_for(nets: Weights | PolicyNetAgent, path: Path, about: dict[str, A
 def random_network(
     seed: int, features: bool = False, *, blind: bool = False, suits: str = "canonical"
 ) -> PolicyNetAgent:
-    """Return a network of the five-card deal of drawn weights, which mixes nearly everywhere.
+    """Return a network for five-card deals with random weights, which mixes nearly everywhere.
 
     Args:
         seed: of the weights.
         features: see `DealBatch`.
-        blind: its discards change nothing: it sees neither these cards nor the suits of
-            the starter and the pile, whose numbers in canonical suits follow from them.
+        blind: it sees neither its discards nor the suits of the starter and the pile, whose
+            canonical numbers depend on the discards.
         suits: of the games that it plays.
     """
     import torch
@@ -99,7 +99,7 @@ OF_UNSEEN = ("share", "reply", "risk", "answer", "fits", "mean_reply", "mean_ans
 
 
 def hide_discards(net: Any, layout: ObservationLayout) -> None:
-    """Let a network not read what depends on the cards that its seat has discarded."""
+    """Set weights so that a network ignores all inputs that depend on its seat's discards."""
     for name, part in layout.items():
         at = slice(part.start - layout.first, part.stop - layout.first)
         if name == "rows" or at.start < 0:
@@ -135,7 +135,7 @@ def views_of(
 
 
 def choices_differ(one: Any, other: Any, views: np.ndarray[Any, Any]) -> float:
-    """Return how far the choices of one are from the best by the other's values, at most.
+    """Return the greatest loss of the choices of ``one`` by the values of ``other``.
 
     Equal cards have equal values up to rounding, and processors round differently.
     """

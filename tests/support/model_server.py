@@ -27,8 +27,8 @@ HOSTILE = (
 
 
 def first_legal(words: str, last: bool = False) -> str:
-    """Return a legal answer, from the prompt alone: the first cards, or the last."""
-    if words.startswith("{"):  # as verifiers passes on what OpenEnv shows
+    """Return a legal answer, from the prompt alone: the first cards, or with ``last`` the last."""
+    if words.startswith("{"):  # verifiers passes OpenEnv's observation on as JSON
         words = json.loads(words)["observation"]["prompt"]
     if found := re.findall(r"^(?:Discard (\w+) of|Play one of): (.*)$", words, re.MULTILINE):
         number, cards = found[-1]
@@ -44,7 +44,7 @@ class ModelServer:
 
     Attributes:
         url: the base URL of its API.
-        asked: how often each model was.
+        asked: the number of answered requests, by model.
         odd: requests in every ``odd`` are answered badly by models named ``sometimes-...``.
         left: how many requests are answered; those after them are refused, and not counted.
         headers: those of the last request.
@@ -112,7 +112,7 @@ class ModelServer:
 
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
-    """Let a server run in a thread."""
+    """Run a server in a thread."""
     state = ModelServer()
     app = Starlette(routes=[Route("/v1/chat/completions", state.answer, methods=["POST"])])
     config = uvicorn.Config(app, port=0, log_level="critical", timeout_graceful_shutdown=1)

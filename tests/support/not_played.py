@@ -1,12 +1,12 @@
-"""Which agents do not play a family of ours at all; all others play every one."""
+"""The families that some agents do not play; all other agents play every family."""
 
 from __future__ import annotations
 
 NOT_PLAYED: dict[str, set[str]] = {
     "expert": {"many_hand"},
     "master": {"many_hand"},
-    "equilibrium": {"table_top", "many_hand"},  # which are not solved
-    "learned_mixed": {"table_top", "many_hand"},  # to mix brings nothing where all is seen
+    "equilibrium": {"table_top", "many_hand"},  # not solved
+    "learned_mixed": {"table_top", "many_hand"},  # it acts in two-hand games alone
 }
 
 

@@ -32,7 +32,7 @@ def tensor_type(name: str, batch: int | None, width: int) -> bytes:
 
 
 def write_layer(path: Path, weights: Any, batch: int | None = None, about: str | None = None) -> None:
-    """Write the network of one layer, float32[size, actions], with metadata of ours if given."""
+    """Write a network of one layer, float32[size, actions]; ``about`` is the project's metadata."""
     size, actions = weights.shape
     node = field(1, "observations") + field(1, "weights") + field(2, "scores") + field(4, "MatMul")
     held = field(1, size) + field(1, actions) + field(2, FLOAT) + field(8, "weights")

@@ -1,8 +1,8 @@
-"""Whole games of OpenSpiel's cribbage for three and four beside ours, decision by decision.
+"""Whole games of OpenSpiel's cribbage for three and four against ours, decision by decision.
 
-They differ only by three faults of OpenSpiel's, named in `seeds/many_hand.md`. It pegs a
-flush of four in the crib: a field of our rules does it too. It counts on past the target, and it
-counts hands in the order of the seats: only a game's last points can tell (`last_points`).
+They differ only by three faults of OpenSpiel, named in `seeds/many_hand.md`. It pegs a flush of
+four in the crib, as a field of our rules can. It counts past the target, and it counts hands in
+the order of the seats: these two change only the last points of a game (`last_points`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_AT_ONCE = 16  # more than a card pegs
 
 
 def code(card: int) -> int:
-    """Return a card as OpenSpiel numbers it."""
+    """Return OpenSpiel's number of a card."""
     return 13 * suit(card) + rank(card)
 
 
@@ -34,7 +34,7 @@ def scores(state: Any) -> list[int]:
 
 
 def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int]]:
-    """Play ``games`` games on both; return the number of cribs with a flush of four, and the ends.
+    """Play ``games`` games on both; return the cribs with a flush of four, and the games by end.
 
     Args:
         spiel: OpenSpiel's game.
@@ -45,7 +45,7 @@ def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int
     flushes, ends = 0, {"equal": 0, "past": 0, "out of order": 0}
     for number in range(games):
         decks = [rng.permutation(52).tolist() for _ in range(50)]
-        if number % 3 == 0:  # few suits, or no crib is a flush
+        if number % 3 == 0:  # few suits, so that some cribs are flushes
             for deck in decks:
                 deck.sort(key=lambda card: suit(card) > 1)
         game, state = Game(rules, seed=1), spiel.new_initial_state()
@@ -100,13 +100,13 @@ def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int
 
 
 def last_points(pegged: list[int], shown: list[int], all_played: bool, ours: Sequence[int], theirs: Any) -> str:
-    """Say how OpenSpiel's last points differ from ours; raise if it is in another way.
+    """Return "equal", or how OpenSpiel's last points differ; raise for any other difference.
 
     Args:
         pegged: the scores by side at the end of the play, as we count.
-        shown: what all hands and the crib make.
+        shown: the points of all hands and the crib, by side.
         all_played: whether every card was played.
-        ours, theirs: the scores in the end.
+        ours, theirs: the final scores.
     """
     target = max(ours)
     winner = list(ours).index(target)

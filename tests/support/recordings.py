@@ -1,11 +1,11 @@
 """Results of commands: figures of small runs, recorded in `tests/data/recordings.json`.
 
-    PYTHONPATH=tests python tests/support/recordings.py [NAME ...]    # write those again, or all
+    PYTHONPATH=tests python tests/support/recordings.py [NAME ...]    # record these again, or all
 
 A recording is a command with a seed, and the numbers in the files that it writes. Of every array
 and of every part of a JSON file it holds the length, the spread and one weighted sum, which differ
-wherever a number does by more than rounding. They are compared within `WITHIN`, not by digests:
-PyTorch's and NumPy's sums differ in the last bits from one processor to another.
+wherever a number differs by more than rounding. They are compared within `WITHIN`, not by digests:
+sums of PyTorch and NumPy differ in the last bits between processors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from research.solve.solver import Solver
 from research.tables.__main__ import main as make_tables
 
 FILE = DATA / "recordings.json"
-WITHIN = 3e-3  # of an array's spread; a run that learns otherwise is tens of times as far off
+WITHIN = 3e-3  # of an array's spread; a run that learns differently is tens of times further off
 SLOW = (
     "train mmd measured",
     "exploit rule_based",
@@ -113,7 +113,7 @@ OTHERS = {
         )
     },
 }
-# Words, whose curve is recorded too.
+# Words and the curve, which is recorded too.
 CURVES = {
     "deep_monte_carlo measured": (
         "--deals 100 --workers 1 --num-envs 25 --batch-size 64 "
@@ -177,7 +177,7 @@ def close(known: str, found: str) -> bool:
 
 @contextmanager
 def small_deck() -> Iterator[None]:
-    """Have `python -m research.solve` solve three ranks of four suits."""
+    """Make `python -m research.solve` solve a deck of three ranks of four suits."""
     with (
         patch("research.solve.__main__.Solver", partial(Solver, deck=DECK)),
         patch("research.solve.__main__.find_game", lambda *_: (None, RULES)),
@@ -216,7 +216,7 @@ def numbers_of(part: Any) -> Iterator[float]:
 
 
 def summary(numbers: Any) -> str:
-    """Return how many numbers there are, their spread and a weighted sum of the same size."""
+    """Return the count of numbers, their root mean square and a weighted sum of that size."""
     if numbers.dtype.names is not None or numbers.dtype.kind not in "fiub":
         numbers = np.frombuffer(numbers.tobytes(), dtype=np.uint8)
     flat = np.nan_to_num(numbers.astype(np.float64).ravel())
@@ -226,7 +226,7 @@ def summary(numbers: Any) -> str:
 
 
 def main(names: list[str]) -> None:
-    """Record, and write each as soon as it is known."""
+    """Record, and write each recording at once."""
     for name in names or RECORDED:
         with tempfile.TemporaryDirectory() as out:
             found = figures(RECORDED[name], Path(out))

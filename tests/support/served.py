@@ -34,10 +34,10 @@ class Answer(NamedTuple):
 
 
 class Server:
-    """A server of this machine.
+    """A server in a process of this machine.
 
     Attributes:
-        printed: its first lines of output. port: of its socket. pid: of its process.
+        process: the server. printed: its first lines of output. port: of its socket.
     """
 
     def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
@@ -47,7 +47,7 @@ class Server:
         self.port = int(re.findall(r":(\d+) ", self.printed)[0])
 
     def ask(self, path: str, message: Any = None, cookie: str = "", host: str = "") -> Answer:
-        """Ask; a message is sent as JSON."""
+        """Send a request, by POST if there is a message, which becomes JSON; return the answer."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         headers = {"Host": host or f"127.0.0.1:{self.port}", "Cookie": cookie}
         if message is None:
@@ -68,7 +68,7 @@ class Server:
         return answer.body, answer.headers["set-cookie"].partition(";")[0]
 
     def connect(self, sent: bytes = b"") -> socket.socket:
-        """Return a connection on which so much has been sent."""
+        """Return a connection on which ``sent`` has been sent."""
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=300)
         connection.sendall(sent)
         return connection
@@ -76,11 +76,11 @@ class Server:
 
 @contextmanager
 def serving(folder: Path, *words: str, lines: int = 1, before: str = "", **environment: str) -> Iterator[Server]:
-    """Let a server run.
+    """Run `crib web` in a process.
 
     Args:
         folder: of its games. words: further options.
-        lines: how many it prints as it begins.
+        lines: the lines that it prints at its start.
         before: a statement that its process runs first.
     """
     hears = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # in any job
@@ -97,7 +97,7 @@ def serving(folder: Path, *words: str, lines: int = 1, before: str = "", **envir
 
 
 class Site:
-    """A server in this process, whose file is at ``path``."""
+    """A server in this process, with its file of tables at ``path``."""
 
     def __init__(self, path: Path | None = None, agents: Sequence[str] = AGENTS, keep_days: int = 0) -> None:
         self.tables = Tables(Store(path), agents, keep_days=keep_days)

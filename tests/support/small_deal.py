@@ -1,4 +1,4 @@
-"""A deal small enough to follow: three ways for the play to go, two values for each count."""
+"""A small deal: three courses of the play, two values of each count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crib_agents.knowledge.deal_points import COUNT_SIZE, PLAY_SIZE, Outcomes
 Array = npt.NDArray[Any]
 
 
-PLAYS = (  # chance, and who pegs how much, in order
+PLAYS = (  # probability; seats and points in the order of pegging
     (0.5, (("dealer", 1), ("pone", 2))),
     (0.3, (("pone", 1),)),
     (0.2, (("pone", 2), ("dealer", 3), ("pone", 1))),
@@ -20,7 +20,7 @@ COUNTS: tuple[dict[int, float], ...] = ({2: 0.5, 6: 0.5}, {1: 0.25, 8: 0.75}, {0
 
 
 def distribution(probabilities: dict[int, float]) -> Array:
-    """Return the chances of a count as float64[30]."""
+    """Return the probabilities of a count as float64[30]."""
     found = np.zeros(COUNT_SIZE)
     for points, chance in probabilities.items():
         found[points] = chance
@@ -28,7 +28,7 @@ def distribution(probabilities: dict[int, float]) -> Array:
 
 
 def small_deal() -> Outcomes:
-    """Return `PLAYS` and `COUNTS` as the distributions the table is solved from."""
+    """Return `PLAYS` and `COUNTS` as the distributions from which the win table is solved."""
     play, pone_out, dealer_out = np.zeros((3, PLAY_SIZE, PLAY_SIZE))
     for chance, pegged in PLAYS:
         made = {"pone": 0, "dealer": 0}

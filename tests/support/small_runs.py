@@ -13,14 +13,14 @@ from crib_training.learn.run import Checkpoint, Run
 from crib_training.methods import METHODS, ppo
 from crib_training.methods.deep_monte_carlo import Actor, Actors, Arrays, Learner, RolloutJob, RolloutResult, Settings
 
-# The methods that measure how far from perfect play they are.
+# The methods that measure their exploitability.
 BASELINES = tuple(name for name in METHODS if name not in ("deep_monte_carlo", "ppo"))
-# A deal has more decisions where all are followed; regrets take many steps an iteration.
+# `deep_cfr` follows all decisions of a deal, so one game suffices; regrets take many steps.
 FEWER = {"nfsp": {"updates": 8}, "escher": {"updates": 8}, "deep_cfr": {"num_envs": 1, "updates": 8}}
 
 
 def made(method: str, steps: int, **settings: Any) -> Any:
-    """Return a baseline's learner, which neither measures nor shows anything."""
+    """Return a baseline's learner without measurements or progress output."""
     module = import_module(METHODS[method])
     known = module.Settings.__dataclass_fields__
     if "steps" in known:

@@ -27,8 +27,9 @@ def walker_of(rules: TwoHandRules) -> Walker:
 
 
 def game_with(rules: TwoHandRules, pone: list[int], dealer: list[int], discarded: list[int]) -> Game:
-    """Return a game in which these are kept; ``discarded`` are pone's two, the dealer's, the
-    starter.
+    """Return a game with these kept cards.
+
+    ``discarded``: the two of pone, the two of the dealer, the starter.
     """
     deck = [0] * (2 * rules.dealt + 1)
     deck[0 : 2 * rules.dealt : 2] = pone + discarded[:2]
@@ -68,7 +69,7 @@ def probabilities_of(view: np.void, probabilities: np.ndarray, walker: Walker) -
 
 
 def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
-    """Return seat 0's points less seat 1's from here on, by every line of play and its chance."""
+    """Return seat 0's mean points less seat 1's from here on, over every line of play."""
     if game.over:
         return float(game.scores[0] - game.scores[1])
     view = game.view(game.seat)

@@ -33,9 +33,7 @@ class Deal(NamedTuple):
 
 
 def deal(pone: str, dealer: str, starter: str) -> Deal:
-    """Return a deal of two hands, each written ``"kept cards / discarded cards"``, and the
-    starter.
-    """
+    """Return a deal of two hands, each ``"kept cards / discarded cards"``, and the starter."""
     hands = [parse_cards(hand.replace("/", " ")) for hand in (pone, dealer)]
     (turned,) = parse_cards(starter)
     assert len(hands[0]) == len(hands[1])
@@ -67,7 +65,7 @@ def make(game: str | Rules, **keywords: Any) -> Any:
 
 
 def legal(env: Any, agent: str) -> set[int]:
-    """Return the cards that an agent may use now."""
+    """Return the legal cards of an agent."""
     return set(env.observe(agent)["action_mask"].nonzero()[0].tolist())
 
 
@@ -109,7 +107,7 @@ class Table:
 
     @property
     def legal(self) -> set[str]:
-        """The cards that the seat to move may use, as text."""
+        """The legal cards of the seat to move, as text."""
         return set(map(format_card, legal(self.env, self.env.agent_selection)))
 
     @staticmethod
@@ -117,7 +115,7 @@ class Table:
         return "d" if seat == dealer else "p"
 
     def discard(self) -> list[str]:
-        """Discard as the next deal says; return the points pegged (heels)."""
+        """Discard the cards of the next deal; return the points pegged (heels)."""
         return self.play(self._lay.pop(0))
 
     def discarded(self) -> Table:
@@ -150,14 +148,14 @@ class Table:
         if referee is not None:
             try:
                 referee.step(card)
-            except IndexError:  # it deals from the given decks alone
+            except IndexError:  # the referee has no deck left
                 self._referee = None
             else:
                 self._hold_against_the_referee(pegged)
         return [f"{self._who(e.seat, dealer)} {e.reason} {e.points}" for e in self.env.events]
 
     def _hold_against_the_referee(self, pegged: int) -> None:
-        """Compare with the referee, in the events from number ``pegged`` on."""
+        """Compare with the referee, whose events from index ``pegged`` on are new."""
         env, referee = self.env, self._referee
         same_events(env.events, referee.events[pegged:])
         assert (list(env.scores), env.dealer) == (referee.scores, referee.dealer)
@@ -168,7 +166,7 @@ class Table:
 
 
 def same_events(events: Sequence[Any], referees: Sequence[Any]) -> None:
-    """Raise unless these are the referee's events, which name the starter too in the show."""
+    """Raise unless these are the referee's events, whose cards in the show include the starter."""
     expected = [(e.seat, e.points, e.reason) for e in referees]
     assert [(e.seat, e.points, e.reason) for e in events] == expected
     for event, other in zip(events, referees, strict=True):
@@ -186,7 +184,7 @@ def in_show(pegged: list[str]) -> list[str]:
 
 
 class Lanes(GameBatch):
-    """Games side by side, begun, that take no illegal action."""
+    """A batch of begun games that refuses illegal actions."""
 
     def __init__(self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2) -> None:
         rules = Rules.preset(rules) if isinstance(rules, str) else rules
@@ -212,7 +210,7 @@ def sfc32(a: int, b: int, c: int, warm_up: int, n: int) -> list[int]:
 
 
 def first_dealer(seed: int, players: int, best: Callable[[list[int]], int] = min) -> int:
-    """Return who draws the best rank, by the words of a seed's own generator; ties draw again."""
+    """Return the seat that draws the best rank, by a seed's generator; ties draw again."""
     words = sfc32(*np.random.SeedSequence(seed).generate_state(3).tolist(), warm_up=12, n=120)
     ranks = [word * 52 >> 34 for word in words]
     draws = (ranks[i : i + players] for i in range(0, len(ranks), players))

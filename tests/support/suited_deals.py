@@ -50,9 +50,7 @@ class SuitedDeals:
         self.shown = cache(score_show)
 
     def gains(self, hand: Cards, role: int) -> tuple[float, float, float]:
-        """Return the gain of a best response with a hand: in all, by its discard, by its pegging
-        alone.
-        """
+        """Return a best response's gains with a hand: total, by discard alone, by pegging alone."""
         own = self.discards(role, hand)
         best, same = {}, {}
         for pair in own:
@@ -66,7 +64,7 @@ class SuitedDeals:
         return max(best.values()) - itself, max(same.values()) - itself, pegging
 
     def _against(self, hand: Cards, role: int, pair: Cards) -> tuple[float, list[Any]]:
-        """Return the mean show after a discard, and the states of the pegging with chances."""
+        """Return the mean show after a discard, and the pegging's states by probability."""
         kept = tuple(card for card in hand if card not in pair)
         others = [card for card in self.deck if card not in hand]
         deals = [
@@ -105,7 +103,7 @@ class SuitedDeals:
         return {action: chances[action] for action in actions if isinstance(action, int)}
 
     def _discards(self, role: int, hand: Cards) -> dict[Cards, float]:
-        """Return how likely the network discards each pair of a hand."""
+        """Return the network's probability of discarding each pair of a hand."""
         found: dict[Cards, float] = defaultdict(float)
         game = stacked(role, hand, ())
         if role == DEALER:  # pone discards first
@@ -122,7 +120,7 @@ class SuitedDeals:
         return dict(found)
 
     def _pegs(self, role: int, hand: Ranks, gone: Ranks, starter: int, line: Ranks) -> Any:
-        """Return how likely the network plays each rank, after the ranks of a line."""
+        """Return the network's probability of playing each rank after the ranks of a line."""
         used: set[int] = set()
 
         def card(rank: int) -> int:
@@ -159,7 +157,7 @@ def ranks(cards: Cards) -> Ranks:
 
 
 def stacked(role: int, mine: Cards, theirs: Cards, starter: int | None = None) -> Game:
-    """Return a game in which a role has a hand; all that is not given is any other card."""
+    """Return a game in which a role has a hand; other unused cards fill the rest."""
     rest = [c for c in range(52) if c not in mine and c not in theirs and c != starter]
     theirs = (*theirs, *rest)[:5]
     rest = [c for c in rest if c not in theirs]

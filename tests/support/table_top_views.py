@@ -14,7 +14,7 @@ from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB
 from crib_env.rules import PRESETS
 from stacked import unused
 
-# From the centre outwards, so that every cell touches one before it; then the crib.
+# Cells from the centre outwards, so that each touches an earlier one; then the crib.
 ORDER = sorted(set(range(25)) - {CENTRE}, key=lambda cell: max(abs(cell // 5 - 2), abs(cell % 5 - 2)))
 IN_ORDER = [*ORDER, *[TO_CRIB] * 4]
 VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]

@@ -40,7 +40,7 @@ def tables_of(agent: ScoredAgent, ranks: tuple[int, ...]) -> TabularPolicy:
         hidden = agent.suits == "ranks"
         types = list_ranks() if hidden else list_types(discard[role].rank_weights(hands), 0)
         courses = {r: query_course(queries, role, r, *types) for r in ranks}
-        walks.append([courses.get(r, courses[ranks[0]]) for r in range(RANKS)])  # others never lie
+        walks.append([courses.get(r, courses[ranks[0]]) for r in range(RANKS)])  # no other starters
     return TabularPolicy(hands, discard, OneCountWalk((walks[0], walks[1])))
 
 
@@ -49,8 +49,8 @@ def toy_exploitability(agent: ScoredAgent, ranks: tuple[int, ...] = TOY, every: 
 
     Args:
         agent: the network.
-        ranks: of the toy.
-        every: take each so-many-th class of hands; 1 for all.
+        ranks: those of the toy.
+        every: measure every ``every``-th class of hands; 1 for all.
     """
     policy = tables_of(agent, ranks)
     responder, classes = Responder(policy, FIVE), policy.hands.classes
@@ -67,7 +67,7 @@ class ToyBatch(GameBatch):
         self.toy = np.random.default_rng(seed)
 
     def reset(self, lanes: Any = None, **keywords: Any) -> None:
-        """Begin a deal in the lanes, with other cards than the batch dealt."""
+        """Begin a deal in games ``lanes``, with cards of the toy deck."""
         super().reset(lanes, **keywords)
         lanes = np.arange(self.n) if lanes is None else lanes
         cards = self.toy.permuted(np.tile(cards_of(TOY), (len(lanes), 1)), axis=1)
@@ -77,7 +77,7 @@ class ToyBatch(GameBatch):
 
 
 def in_the_toy(patch: pytest.MonkeyPatch) -> None:
-    """Let the baselines learn deals of the toy deck, whose shows are those of its starters."""
+    """Make baselines learn deals of the toy deck, paid by the starter turned up."""
     patch.setattr(deal_batch, "GameBatch", ToyBatch)
     patch.setattr(deal_batch, "family_for", lambda engine, _, suits: family_for(engine, "points", suits))
 

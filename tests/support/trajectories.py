@@ -3,8 +3,8 @@
     python tests/support/trajectories.py           # write trajectories.json from the present code
     python tests/support/trajectories.py agents    # write agent_trajectories.json
 
-The first file pins the rules and the agents that are rules themselves; the second the agents that
-search or learn, whose choices may change when the games do not. Seeds, agents and keywords are all
+The first file pins the rules of the games and the rule-based agents; the second the agents that
+search or learn, whose choices may change when the games do not. Seeds, agents and keywords are
 fixed here.
 """
 
@@ -49,7 +49,7 @@ GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
     "pegging five": ("pegging_v0", {"rules": "five_card"}, 200),
 }
 POLICIES = ("random", "rule_based")
-# At the games for three and four `greedy` stands in: it changes less often than `rule_based`.
+# In games for three and four `greedy` replaces `rule_based`, which changes more often.
 PLAYED = [
     (name, "greedy" if "_hand" in name and policy == "rule_based" else policy)
     for name, policy in product(GAMES, POLICIES)
@@ -64,8 +64,8 @@ def maker_of(name: str) -> Any:
 QUICK = 5  # the quick tests play the first fifth of the seeds
 OPPONENTS = ("random", "greedy", "rule_based")
 AGENTS = ("expert", "learned", "equilibrium")
-# Episodes of agents with themselves: whole, and from late in a game, where every agent has a model
-# of the probability of winning.
+# Episodes of agents against themselves: whole, and from late in a game, where every agent reads
+# a model of the probability of winning.
 AGENT_GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
     "whole six_card": ("six_card_v0", {}, 10),
     "late six_card": ("six_card_v0", {}, 40),
@@ -113,7 +113,7 @@ AGENT_PLAYED = [
 
 
 def play_games(name: str, policy: str, share: int = 1) -> str:
-    """Return the digest of one configuration's episodes, one for each seed, every seat alike.
+    """Return the digest of one configuration's episodes, one per seed; ``policy`` plays all seats.
 
     Args:
         share: play the first 1 / ``share`` of the seeds.
@@ -135,7 +135,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
                 position = describe(env.game).replace(" pegging ", " play ")
                 if env.game.rules == PRESETS["five_card"]:
                     position = re.sub(r"(?<= games=)\S+", games_by_skunks(env.scores), position)
-                # The first version wrote -0.0 where side 1 was rewarded with nothing.
+                # The first version wrote -0.0 as the reward 0 of side 1.
                 rewards = {
                     one: reward or (-0.0 if side else 0.0)
                     for (one, reward), side in zip(env.rewards.items(), env.game.sides, strict=True)
@@ -151,7 +151,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
 
 
 def games_by_skunks(scores: tuple[int, int]) -> str:
-    """Return the games of a finished five-card game as the first version did, with skunks."""
+    """Return a finished five-card game's game points as in the first version, with skunks."""
     margin = max(scores) - min(scores)
     points = 1 + (margin > 30) + 2 * (margin > 60)
     return "/".join(str(points * (score == max(scores))) for score in scores)

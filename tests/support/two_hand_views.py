@@ -31,7 +31,7 @@ def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
 
 
 def after_discards(view: Any, card: int) -> Any:
-    """Return the view once the seat has laid ``card`` away, as the engine would show it."""
+    """Return the view after the seat discards ``card``, as the engine would show it."""
     rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
     later = view.copy()
     later["hand"] = rest + [NONE] * (HAND - len(rest))

@@ -26,14 +26,14 @@ every_learner_form = pytest.mark.parametrize("form", LEARNER_FORMS)
 
 
 def lowest(view: Any, rng: np.random.Generator) -> int:
-    """The opponent of most tests: no chance, and no other package."""
+    """The opponent of most tests: deterministic, and needs no other package."""
     bits = int(view["legal"])
     first = (bits & -bits).bit_length() - 1
     return int(view["hand"][first]) if "hand" in view.dtype.names else first
 
 
 class Lowest:
-    """The same as an agent over a batch of views."""
+    """`lowest` as an agent over a batch of views."""
 
     name = "lowest"
 
@@ -54,7 +54,7 @@ class InPython:
 
 
 def pick(info: dict[str, Any], rng: np.random.Generator) -> Any:
-    """Draw a legal action in every lane."""
+    """Draw a legal action in every game."""
     noise = rng.random(info["action_mask"].shape)
     return (noise * info["action_mask"]).argmax(axis=1)
 
@@ -69,7 +69,7 @@ def walk(env: Any, seed: int, steps: int) -> Iterator[tuple[Any, ...]]:
 
 
 def picture(env: Any, seed: int, steps: int) -> list[Any]:
-    """Return all a vector environment says along a random walk, as comparable values."""
+    """Return a vector environment's results along a random walk, as comparable values."""
     seen = []
     for observations, rewards, ends, truncations, info in walk(env, seed, steps):
         final = [None if o is None else o.tobytes() for o in info.get("final_obs", [])]

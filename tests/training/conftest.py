@@ -12,7 +12,7 @@ import pytest
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Have Ctrl-C raise, as in a terminal: a job in the background ignores it."""
+    """Make Ctrl-C raise KeyboardInterrupt, as in a terminal; a background job ignores it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -20,12 +20,12 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.fixture
 def pictures() -> None:
-    """Draw the pictures of results in a test's own runs too."""
+    """Draw the pictures of results in the runs of this test."""
 
 
 @pytest.fixture(autouse=True)
 def _no_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw no picture in a test's own runs: it takes half the time of a small tournament."""
+    """Draw no pictures unless a test uses `pictures`: half the time of a small tournament."""
 
     def savefig(_: Any, image: BytesIO, **__: Any) -> None:
         image.write(b"not drawn")

@@ -1,4 +1,4 @@
-"""Luck taken out: every term has mean zero, checked against slow enumeration, and means stay."""
+"""AIVAT: every term has mean zero, by slow enumeration; adjusted means agree with plain ones."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def hand_of(rules: TwoHandRules, deals: Deals, i: int, seat: int) -> list[int]:
 
 
 def shows(rules: TwoHandRules, deals: Deals, i: int, discarded: Any, starter: int) -> list[int]:
-    """Return what pone's hand, the dealer's hand with heels, and the crib make, counted slowly."""
+    """Return the points of pone's hand, the dealer's hand and the crib, counted slowly."""
     hands: list[list[int]] = [[], []]
     crib = []
     for seat in range(2):
@@ -82,7 +82,7 @@ def shows(rules: TwoHandRules, deals: Deals, i: int, discarded: Any, starter: in
 
 
 def slow_reference(rules: TwoHandRules, deals: Deals, i: int) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return how `rule_based` lays a deal away, and who pegs how much with each card it plays."""
+    """Return `rule_based`'s discards in a deal, and the seat and points of each card played."""
     agent, rng = RuleBasedAgent(), np.random.default_rng(0)
     dealt = [
         card for pair in zip(hand_of(rules, deals, i, 0), hand_of(rules, deals, i, 1), strict=True) for card in pair
@@ -135,7 +135,7 @@ def test_aivat_starter_term_is_the_count_less_its_mean(rules: TwoHandRules) -> N
 
 
 def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[ReferenceOutcomes, Array]:
-    """Return what deals bring, counted slowly, and the mean points of each kind of each deal."""
+    """Return the outcomes of deals, counted slowly, and each deal's mean points of each kind."""
     ends, reached = np.zeros((70, 100)), np.zeros((70, 100))
     means = np.zeros((len(deals.lane), KINDS))
     counted = 0
@@ -162,7 +162,7 @@ def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[ReferenceOutcomes,
 
 @both_games
 def test_aivat_reference_term_has_mean_zero_over_enumerated_deals(rules: TwoHandRules) -> None:
-    """In a world of ten deals alone, all of them counted slowly: at any score."""
+    """If only ten deals exist, all of them counted slowly: at any score."""
     deals = some_deals(rules, 10, seed=2)
     outcomes, means = slow_outcomes(rules, deals)
     reference = Reference(RuleBasedAgent(), outcomes, redraws=0)
@@ -295,7 +295,7 @@ def test_deal_log_records_the_starting_score(rules: TwoHandRules) -> None:
 
 
 def agree(pairs: Pairs, episode: str, terms: int = len(TERMS)) -> tuple[float, float]:
-    """Return by how many standard errors the adjusted mean differs, and how much less it takes."""
+    """Return the adjusted mean's difference in standard errors, and the factor of pairs saved."""
     plain, luck = plain_and_correction(episode, pairs)
     found = reduction(plain, luck[..., :terms].sum(axis=-1), pairs.first_dealt)
     return found.apart, found.fewer
@@ -312,7 +312,7 @@ def test_aivat_adjusted_mean_agrees_and_needs_fewer_pairs(rules: TwoHandRules) -
 
 
 def test_aivat_narrows_the_intervals_of_hands_and_cribs() -> None:
-    """Those of the pegging stay: an agent pegs other points from its cards than the reference."""
+    """Pegging intervals stay: from its cards an agent pegs other points than the reference."""
     reference = usual_reference(HOYLE)
     agents = find_agent("expert"), GreedyAgent()
     deals = play_pairs(HOYLE, "deal", *agents, 150, 5, reference=reference)

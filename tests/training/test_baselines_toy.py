@@ -11,7 +11,7 @@ from toy_baselines import in_the_toy, toy_exploitability, toy_learner
 
 pytestmark = pytest.mark.slow
 SLOW = {"learning_rate": 5e-4}  # small networks in small batches
-EVERY = 3  # of the classes of hands; a measurement of all takes three times as long
+EVERY = 3  # measure every third class of hands, in a third of the time
 
 
 # Decisions, and the exploitability after them as a share of a random network's.

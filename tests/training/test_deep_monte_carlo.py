@@ -87,7 +87,7 @@ def test_batches_use_every_sample_once() -> None:
 
 
 def test_pegging_targets_are_the_remaining_points() -> None:
-    """Over a deal: what cards peg at once, and heels, are no part of them."""
+    """Points that a card pegs at once, and heels, are no part of them."""
     torch.manual_seed(1)
     self_play = TwoHandSelfPlay(PRESETS["hoyle"], 2, small(Path()))
     samples = self_play.play(200, 0.5, np.random.default_rng(3))
@@ -96,7 +96,7 @@ def test_pegging_targets_are_the_remaining_points() -> None:
     means = [8 * group["inputs"][:, MEAN_CRIB_AT] for group in groups]
     torch.testing.assert_close(pone[:, 0] - means[0], dealer[:, 0] + means[1])  # one crib
     assert means[0].max() < 0 < means[1].min()
-    assert (pone[:, 1] == dealer[:, 2]).all()  # my play is the other's
+    assert (pone[:, 1] == dealer[:, 2]).all()  # own and other points, swapped
     assert (pone[:, 2] == dealer[:, 1]).all()
     play = samples.groups["pegging"]["targets"]
     assert play.min() >= 0
@@ -196,7 +196,7 @@ def test_table_top_line_targets_are_final_points(preset: str, players: int) -> N
     samples = self_play_of(preset, players).play(40, 0.0, np.random.default_rng(3))
     group = samples.groups["lines"]
     assert samples.decisions == 40 * 28
-    assert 200 < len(group["points"]) < 450  # three positions of ten, the last turn's none
+    assert 200 < len(group["points"]) < 450  # about three of ten positions, none of the last turn
     assert group["targets"].shape == group["points"].shape == group["open"].shape
     assert (group["targets"] >= group["points"]).all()  # points so far stay; a flush may come
     is_full = ~group["open"]

@@ -1,4 +1,4 @@
-"""`crib evaluate`: deals by score and alone, and three sides that compare two agents."""
+"""`crib evaluate`: deals with and without games, and three sides that compare two agents."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def fair() -> Pairs:
 
 
 def first_views() -> tuple[np.ndarray, np.ndarray]:
-    """Return the views the first agent lays its first cards away in, as pone and as dealer."""
+    """Return the first agent's views of its first discards, as pone and as dealer."""
     seen: list[np.ndarray] = []
 
     class Watches(GreedyAgent):
@@ -60,7 +60,7 @@ def first_views() -> tuple[np.ndarray, np.ndarray]:
 
 def fatal_games() -> np.ndarray:
     """Return bool[pairs, 2], the games in which the first agent is dealt the ace of clubs."""
-    dealt = deals(GreedyAgent()).first_dealt.T  # as the lanes lie: first games, then second
+    dealt = deals(GreedyAgent()).first_dealt.T  # in batch order: first games, then second
     fatal = np.zeros(dealt.shape, dtype=bool)
     for dealer, views in enumerate(first_views()):
         fatal[dealt == bool(dealer)] = failing_agents.is_fatal(views)
@@ -146,7 +146,7 @@ def test_forfeits_count_as_losses_without_points() -> None:
 
 
 class Spy(GreedyAgent):
-    """Remembers all hands it was dealt and tells when it meets one on the other side."""
+    """Remembers its hands, and counts the views in which the other seat has played one of them."""
 
     name = "spy"
 
@@ -174,12 +174,12 @@ def test_play_pairs_agent_instances_do_not_see_the_other_hand() -> None:
         return once.known + again.known
 
     both = Spy()
-    assert played(both, both) >= 10  # what there would be to see
+    assert played(both, both) >= 10  # one instance on both sides sees hands again
     assert played(Spy(), Spy()) == 0
 
 
 def test_agent_generator_does_not_reveal_the_deals() -> None:
-    """A seed sequence with a parent names it, and the deals' has the same one."""
+    """A spawned seed sequence exposes its parent, which the deals' would share."""
     sources = []
 
     class Traces(GreedyAgent):
@@ -219,7 +219,7 @@ def test_move_seconds_are_a_mean_per_view_after_the_first_call() -> None:
             return self.fail(answer, None) if failing_agents.is_fatal(views).any() else answer
 
     referee = Referee(Sleeps(), move_seconds=0.02)
-    assert referee.ask(fatal, RANDOM)[1] == {}  # the first call: there may be kernels to compile
+    assert referee.ask(fatal, RANDOM)[1] == {}  # the first call may compile kernels
     assert referee.ask(views, RANDOM)[1] == {}
     failures = referee.ask(fatal, RANDOM)[1]
     assert set(failures) == {0, 1, 2, 3}
@@ -256,7 +256,7 @@ def one_fatal_view() -> tuple[np.ndarray, int]:
 
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ProcessAgent, Path]]:
-    """Yield an agent in its own process, and the file that names the agent as which it plays."""
+    """Yield an agent in a separate process, and the file that names the agent it plays as."""
     how = tmp_path_factory.mktemp("changes") / "how"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WAITING", str(how.parent))

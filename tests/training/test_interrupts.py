@@ -27,7 +27,7 @@ from commands import crib
 
 @pytest.fixture(autouse=True)
 def as_python_starts() -> Iterator[None]:
-    """Have no handler of SIGTERM, as a command finds it."""
+    """Set the handlers of SIGTERM and SIGINT with which Python starts."""
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     ignored = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a shell's jobs
     yield
@@ -127,7 +127,7 @@ def test_terminable_agent_cannot_swallow_sigterm() -> None:
 
 @pytest.mark.parametrize(("number", "ends"), [(signal.SIGTERM, SystemExit), (signal.SIGINT, KeyboardInterrupt)])
 def test_terminable_signal_in_a_callback_is_not_lost(number: signal.Signals, ends: type[BaseException]) -> None:
-    """As LLVM does while kernels are compiled: ctypes discards the handler's exception."""
+    """LLVM calls back while it compiles kernels; ctypes discards the handler's exception there."""
     came: list[int] = []
 
     @ctypes.CFUNCTYPE(None)

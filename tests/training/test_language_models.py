@@ -1,4 +1,4 @@
-"""`crib evaluate text:MODEL` against a server of our own: resumed, counted, with its regret."""
+"""`crib evaluate text:MODEL` against a local server: resumed, counted, with its regret."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_evaluate_resumed_result_is_the_same(
     asked = server.asked["good"]
     add = Ledger.add
 
-    for number in (0, 1):  # played, and not yet stored; stored
+    for number in (0, 1):  # stopped before and after a pair is stored
 
         def stop(self: Ledger, record: Any, stored: int = number) -> Any:
             if stored:
@@ -185,12 +185,12 @@ def test_regret_of_a_discard_is_for_both_cards() -> None:
     order = rng.permutation(len(views))
     (row,) = regrets(np.array(views)[order], np.array(actions)[order], None).values()
     assert row["decisions"] == len(losses) == 8
-    # The values of the second card are found again, with the first gone.
+    # The values of the second card are computed again, after the first.
     assert row["expert"] == pytest.approx(sum(losses), rel=0.02)
 
 
 def test_regret_of_the_expert_is_zero() -> None:
-    """And those of an equilibrium about nothing against itself."""
+    """Every decision is also counted against the equilibrium."""
     expert, mixed = find_agent("expert"), equilibrium_for(PRESETS["five_card"])
     views, actions = [], []
     for seed in range(2):

@@ -45,7 +45,7 @@ def test_rate_plays_every_other_built_in_agent_and_repeats() -> None:
     assert set(play("rule_based").games) == {"greedy", "random"}
     won = {name: results.won(name).mean() / 2 for name in results.games}
     assert won["random"] > 0.9
-    assert won["rule_based"] == 0.5  # against itself, the same games with the seats swapped
+    assert won["rule_based"] == 0.5  # against itself: both games of a pair are the same
 
 
 @pytest.mark.usefixtures("_quick_field")
@@ -72,7 +72,7 @@ class Named(GreedyAgent):
 def test_rate_agent_named_like_a_built_in_one_gets_its_own_row(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its games are its own, and it meets the agent whose name it has."""
+    """It has separate results, and also plays the agent whose name it has."""
     monkeypatch.setattr(rate.Settings, "load_agent", lambda *_: Named())
     rate.run(rate.Settings("package.module:Mine", pairs=5))
     lines = [[cell.strip() for cell in line.split("|")] for line in capsys.readouterr().out.splitlines()]
@@ -91,7 +91,7 @@ def test_rate_refuses_the_name_of_another_installed_agent(how: dict[str, Any]) -
 
 
 def test_rate_counts_single_agents_among_three_sides() -> None:
-    """Half of one agent's games alone are won, and of the other's none: both tell of strength."""
+    """One agent wins half of its games alone, the other none: both results affect the ratings."""
     three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {}, {"greedy": [0, 0, 30, 0, 30, 0, 0]})
     alone = cells([three])
     assert alone["mine"]["greedy"].startswith("50.0 ± ")
@@ -243,7 +243,7 @@ def test_leaderboard_has_every_built_in_agent_with_its_pairs_and_seed(name: str)
 
 @pytest.fixture
 def submitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the results in the folder of an agent that is sent in."""
+    """Return the file of results in the folder of a submitted agent."""
     mine = tmp_path / "mine"
     shutil.copytree(rate.folder() / "greedy", mine)
     (mine / SIX).write_text(json.dumps(asdict(replace(read(mine / SIX), name="mine"))))

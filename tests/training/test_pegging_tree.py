@@ -46,10 +46,10 @@ class Slow:
     policy: MixedAgent
     epsilon: float
     points: dict[bytes, tuple[float, float]] = field(default_factory=dict)  # by a card's inputs
-    drawn: dict[bytes, float] = field(default_factory=dict)  # how often, by the first card's inputs
+    drawn: dict[bytes, float] = field(default_factory=dict)  # frequency, by the first card's inputs
 
     def walk(self, games: GameBatch, reach: Doubles) -> Doubles:
-        """Return both seats' mean points; ``reach`` [seat, 2] is by the policy and uniformly."""
+        """Return mean points by seat; ``reach`` [seat, 2] is by the policy and by uniform play."""
         means = np.zeros(2)
         if not len(games.running()):
             return means
@@ -105,7 +105,7 @@ def test_follow_agrees_with_a_slow_walk(preset: str, deals: int, monkeypatch: py
 
 
 def test_follow_hides_the_discards() -> None:
-    """Hidden, other cards laid away change nothing; seen, they do."""
+    """Other discards change nothing if hidden, and change the inputs if seen."""
     weights, games = drawn_weights(PRESETS["five_card"]), discarded("five_card", 20, seed=7)
     others = games.copies(range(games.n))
     for state in others.states:

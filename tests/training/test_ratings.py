@@ -1,4 +1,4 @@
-"""Ratings against a closed form, an independent fit and the promise their intervals make."""
+"""Ratings against a closed form, an independent fit and the coverage of their intervals."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_ratings_agree_with_a_slow_independent_fit(seed: int) -> None:
 
 
 def test_ratings_of_a_perfect_score_follow_the_rule_of_three() -> None:
-    """200 pairs without a game lost: 3 such pairs in 200 are still as likely as 5 %."""
+    """After 200 pairs without a lost game, the 95 % bound is 3 pairs with one in 200."""
     ratings, low, high = rate({(0, 1): np.full(200, 2.0)}, 2, seed=1)
     assert low[0] < ratings[0] == pytest.approx(high[0])
     share_lost = expected_share(np.array([low[0], -low[0]]))[1, 0]
@@ -117,7 +117,7 @@ def test_ratings_repeat_from_a_seed() -> None:
 
 @pytest.mark.parametrize("opponents", [2, 3])
 def test_ratings_of_games_among_more_sides_find_the_strengths(opponents: int) -> None:
-    """One against copies of another: from the exact shares of known strengths, these again."""
+    """One against copies of another: exact shares of known strengths give these strengths."""
     strength = np.array([4.0, 2.0, 1.0, 0.5])
     truth = 400 * np.log10(strength)
     share = strength[:, None] / (strength[:, None] + opponents * strength)

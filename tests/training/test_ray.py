@@ -64,7 +64,7 @@ def test_ray_data_equals_one_process(address: str, tmp_path: Path) -> None:
 
 
 def test_ray_uses_both_nodes(address: str) -> None:
-    """Tasks that are given a core each run on both, so the test above is one of two nodes."""
+    """Tasks of one core each run on both nodes, so the tests above use two nodes."""
     ray.init(address=address, log_to_driver=False)
 
     @ray.remote(num_cpus=1)
@@ -89,7 +89,7 @@ def test_ray_self_play_equals_one_process(address: str, tmp_path: Path) -> None:
 
 
 def test_ray_killed_worker_loses_nothing(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ray plays its part again, with the same result."""
+    """Ray runs the lost part again, with the same result."""
     marker = tmp_path / "died"
 
     def dies_once(settings: Settings, part: RolloutJob, *given: Any) -> RolloutResult:

@@ -51,7 +51,7 @@ Finished = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Return a function that makes the folder of an uninterrupted run, once per run."""
+    """Return a function that returns the folder of an uninterrupted run, made once."""
 
     @cache
     def folder(method: str, **changes: Any) -> Path:
@@ -121,7 +121,7 @@ def test_resume_refuses_an_empty_folder(method: str, tmp_path: Path) -> None:
 
 
 def one_step(method: str) -> dict[str, Any]:
-    """Return the settings by which a batch is learned from once: large weights, but finite."""
+    """Return settings that learn from a batch once: weights become large, but stay finite."""
     passes = "updates" if method in ("nfsp", "escher", "deep_cfr") else "epochs"
     return {"batch_size": 4096} if method == "monte_carlo" else {"batch_size": 4096, passes: 1}
 
@@ -298,7 +298,7 @@ def test_ppo_resume_refuses_other_settings(runs: Path, tmp_path: Path) -> None:
     with ZipFile(tmp_path / MODEL, "a") as model:
         about = json.loads(model.read("data"))
         del about["run"]
-        with warnings.catch_warnings(action="ignore"):  # of two parts of one name
+        with warnings.catch_warnings(action="ignore"):  # two parts have one name
             model.writestr("data", json.dumps(about))
     with pytest.raises(ValueError, match="is not of a run of `crib train ppo`"):
         ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
@@ -309,7 +309,7 @@ def test_finished_run_rewrites_missing_files_from_its_checkpoint(runs: Path, tmp
     folder = copytree(runs / "deep", tmp_path / "deep")
     written = {name: data for name, data in contents(folder).items() if "tb/" not in name}
     names = sorted(written.keys() - {CHECKPOINT})
-    for stale in (names[::2], names[1::2]):  # each is of an earlier run once, and lost once
+    for stale in (names[::2], names[1::2]):  # each file is stale once, and missing once
         for name in names:
             (folder / name).unlink()
         for name in stale:
@@ -346,7 +346,7 @@ def flipped(data: bytes) -> bytes:
 
 
 def test_resume_refuses_an_altered_checkpoint(runs: Path, tmp_path: Path) -> None:
-    """What else may be wrong with a file is in tests/agents/test_files.py."""
+    """Other faults of files are tested in tests/agents/test_files.py."""
     data = (runs / "deep" / CHECKPOINT).read_bytes()
     path = tmp_path / CHECKPOINT
     unsealed = data.replace(SEAL.encode(), b"sha257", 1)
@@ -372,7 +372,7 @@ VALUES = (np.nan, np.inf, -np.inf, 3e38, -3e38, -1e9)
 
 
 def spoilt(preset: str, value: float, constant: bool) -> Weights:
-    """Return nets all of whose numbers are one, or whose only output is."""
+    """Return nets whose numbers, or if ``constant`` whose outputs, all equal ``value``."""
     weights = drawn_weights(PRESETS[preset])
     for layers in weights.nets.values():
         for part in chain(*layers):
@@ -391,7 +391,7 @@ def test_agents_with_nan_nets_play_legally(env: str) -> None:
         games = GameBatch(PRESETS[GAMES[env]], 4, episode=episode, seed=4)
         games.reset()
         with np.errstate(all="ignore"):
-            for _ in games.play(agent, np.random.default_rng(1)):  # which refuses an illegal action
+            for _ in games.play(agent, np.random.default_rng(1)):  # it refuses an illegal action
                 pass
         assert games.states["over"].all()
 
@@ -441,7 +441,7 @@ def test_model_file_with_non_finite_weights_is_refused(tmp_path: Path) -> None:
 
 
 def test_step_optimizer_keeps_the_weights_without_denormals() -> None:
-    """Also where an input comes back; afterwards denormal numbers are numbers again."""
+    """Also for an input that comes back; afterwards denormals are computed again."""
     tiny = torch.finfo(torch.float32).tiny
     weights, means = [], []
     for step in (torch.optim.Adam.step, step_optimizer):

@@ -104,7 +104,7 @@ def test_self_play_killed_worker_ends_the_run_and_keeps_the_checkpoint(tmp_path:
     assert message.endswith(f"--resume {tmp_path}")
     assert not workers()
     deals = Checkpoint.load(tmp_path).about["deals"]
-    assert deals in range(150, 400, 50)  # rounds that had begun may have been over
+    assert deals in range(150, 400, 50)  # rounds already begun may have finished
     played_here(replace(settings, resume=tmp_path))
     played_here(replace(settings, out=tmp_path / "alone"))
     assert tensors_of(tmp_path) == tensors_of(tmp_path / "alone")
@@ -167,7 +167,7 @@ if __name__ == "__main__":
 
 
 def cut_short(processes: int, how: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Return how a pool ended, one of whose processes did after a part of its result."""
+    """Run a pool in which a process stops after sending part of its result; return the run."""
     (folder / "cut_short.py").write_text(CUT_SHORT)
     program = [sys.executable, "cut_short.py", str(processes), how]
     return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
@@ -179,7 +179,7 @@ def test_process_pool_ends_though_a_process_died_while_it_sent(tmp_path: Path) -
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_process_pool_is_broken_once_a_process_died_while_it_sent(processes: int, tmp_path: Path) -> None:
-    """Those who waited for its result did so for ever."""
+    """Calls that wait for its result once hung."""
     run = cut_short(processes, "kill", tmp_path)
     assert run.stdout.split() == ["BrokenProcessPool"] * (processes + 1), run.stderr
 
@@ -199,7 +199,7 @@ if __name__ == "__main__":
 
 
 def test_actors_interrupted_before_the_first_result_let_python_end(tmp_path: Path) -> None:
-    """It waited for ever on Python 3.11, where the waiting parts had been cancelled."""
+    """Python 3.11 once hung at exit, because the waiting parts had been cancelled."""
     (tmp_path / "interrupted.py").write_text(INTERRUPTED)
     program = [sys.executable, "interrupted.py"]
     run = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
@@ -214,7 +214,7 @@ def started(pid: int) -> list[int]:
 
 
 def command_line(pid: str) -> bytes:
-    """Return how a process was started: nothing if it has ended meanwhile."""
+    """Return the command line of a process, b"" if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Settings of trainings: sizes that cannot be are refused, and the defaults train."""
+"""Settings of trainings: impossible sizes are refused, and the defaults train."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ def test_num_evals_default_fits_the_environment(env: str, many: int) -> None:
 # --- `crib train M --env E` with nothing else: it trains, or is refused ------------------
 
 
-# How much is learned and measured; all else has its default.
+# Amounts of training and measurement; all other settings have their defaults.
 SIZES = {
     **{"timesteps": "64", "deals": "64", "decisions": "256", "num_envs": "8", "steps": "4", "batch_size": "16"},
     **{"num_evals": "1", "eval_pairs": "2", "final_eval_pairs": "2", "eval_hands": "2"},
 }
-# One a family, the game of the baselines, and a phase.
+# One environment of each family, the game of the baselines, and a phase.
 ENVS = ("six_card_v0", "five_card_v0", "pegging_v0", "three_hand_v0", "table_top_v0")
 IN_EVERY_GAME = {"ppo", "deep_monte_carlo"}  # the others measure exploitability, in five cards
 # test_recordings.py trains every other method, and with smaller networks these two in other games.
@@ -63,7 +63,7 @@ QUICK = {("ppo", "three_hand_v0"), ("deep_monte_carlo", "table_top_v0"), ("monte
 
 
 def case(method: str, env: str) -> object:
-    """Return a case; of the baselines, one is measured: that queries its network for a minute."""
+    """Return a case; one baseline alone is measured, which takes a minute of queries."""
     trains = method in IN_EVERY_GAME or env == "five_card_v0"
     measured = not trains or method in (*IN_EVERY_GAME, "mmd")
     sizes = SIZES if measured else SIZES | {"num_evals": "0"}

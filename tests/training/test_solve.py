@@ -25,7 +25,7 @@ TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(
 
 @pytest.mark.parametrize(("kept", "single_count"), [(3, True), (2, False)])
 def test_count_states_score_as_their_cards(kept: int, single_count: bool) -> None:
-    """H4, H6: in every order a state pegs the points that `sequence_points` gives all the cards."""
+    """H4, H6: in any order a state's points are those of `sequence_points` for all its cards."""
     counts = count_states(kept, single_count)
     rng = np.random.default_rng(3)
     for _ in range(1000):

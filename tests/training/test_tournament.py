@@ -62,14 +62,14 @@ def results(played: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def worker() -> Iterator[Processes]:
-    """One process for the tests that leave it alive."""
+    """One process, shared by the tests that leave it alive."""
     with Processes(1) as one:
         yield one
 
 
 @pytest.fixture
 def replayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the chunks that are played from now on."""
+    """Return a list to which each chunk played from now on is added."""
     seen: list[Any] = []
     play = Setup.play
     monkeypatch.setattr(Setup, "play", lambda *a: (seen.append(a[1]), play(*a))[1])
@@ -78,7 +78,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the instances on both sides of the games that are played from now on."""
+    """Return a list to which the agents of each chunk played from now on are added."""
     seen: list[Any] = []
 
     def watch(*args: Any, **keywords: Any) -> Pairs:
@@ -91,7 +91,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.mark.parametrize("env", ["pegging_v0", "discard_v0"])
 def test_setup_auto_adjusts_one_phase_of_compiled_agents(env: str) -> None:
-    """As `crib evaluate` does: beside the other phase's default policy, no agent is compiled."""
+    """As `crib evaluate` does: with the other phase's default policy no agent plays compiled."""
     setup = Setup(("greedy", "rule_based"), env=env, chunk=2)
     (chunk,) = setup.chunks(0, 1, 2)
     assert "won_correction" in setup.play(chunk)["games"]
@@ -324,7 +324,7 @@ class Fatal:
 
 
 def test_tournament_dead_worker_stops_with_advice() -> None:
-    """A lock that a dead worker held would leave this process waiting for ever."""
+    """A lock held by a dead worker would block this process forever."""
     found: list[str] = []
 
     def play() -> None:

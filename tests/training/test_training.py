@@ -82,7 +82,7 @@ def test_evaluate_prints_a_row_and_the_phases() -> None:
     four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
     assert four["players"] == 4
     assert four["points_per_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
-    assert four["skunks_for"]["mean"] is None  # T9 knows none
+    assert four["skunks_for"]["mean"] is None  # T9 has no skunks
     assert "| – / – % " in comparison_table([four])
 
 
@@ -140,7 +140,7 @@ def test_load_agent_names_what_was_given(
     Path("folder").mkdir()
     with pytest.raises(ValueError, match=message):
         load_agent(name)
-    if name != "greedy/":  # which joins two agents on command lines alone
+    if name != "greedy/":  # a slash joins two agents on command lines alone
         with pytest.raises(ValueError, match=message):
             find_agent(name)
 
@@ -205,7 +205,7 @@ def test_help_is_quick_without_training_imports() -> None:
     assert not re.search(slow, run.stderr, re.MULTILINE)
 
 
-# Their files do not name a command; the README beside them says how the first was made.
+# Their files name no command; the README beside them tells how the first was made.
 UNSIGNED = {"endgame", "table_top_values", "table_top_rounds"}
 
 

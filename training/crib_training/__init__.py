@@ -1,15 +1,15 @@
 """Training and measuring of agents; `crib` is the command line.
 
-- `command_line`: the command `crib` and its subcommands. `reading`: from words to settings.
+- `command_line`: the command `crib` and its subcommands. `reading`: parses words into settings.
 - `learn`: runs of every method, `crib train`.
 - `methods`: the learning methods, one module each.
 - `exploit`: best responses, `crib exploit`.
-- `evaluation`: two agents on duplicate deals, and ratings. `language_models`: matches of these.
-- `rate`: one agent against the built-in ones. `tournament`: every two of a field, on one machine or
-  several; `workers` play its games.
+- `evaluation`: two agents on duplicate deals, and ratings. `language_models`: their matches.
+- `rate`: one agent against the built-in ones. `tournament`: all pairings of a field, on one machine
+  or several; `workers` play its games.
 - `analyze`, `export`, `bot` (with `bot_check`), `warmup`: the commands of these names.
 - `data`: games as Parquet files, `crib data`.
-- `loading`: from names to environments and agents. `provenance`: what results depend on.
+- `loading`: environments and rules by name. `provenance`: what results depend on.
 - `outputs`, `progress`, `interrupts`: files and tables, the bar, Ctrl-C and SIGTERM.
 """
 
@@ -38,7 +38,7 @@ OPTIONS = {
     "--install-completion": "let your shell complete commands, options and names",
 }
 INSTALL = 'pip install "crib-env[{}]"'
-# The extra of each command; a missing package of any other command comes with `train`.
+# The extra that each command needs; a missing package of any other command comes with `train`.
 EXTRAS = {
     "train": "train",
     "curves": "train",

@@ -84,7 +84,7 @@ DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
 
 def position(settings: Settings) -> Views:
-    """Return the view the settings describe."""
+    """Return the view that the settings describe."""
     if settings.notation is not None:
         return _noted(settings, settings.notation)
     if not settings.cards:
@@ -126,7 +126,7 @@ def _noted(settings: Settings, line: str) -> Views:
 
 
 def _rules(settings: Settings, usual: str, kind: type[Rules]) -> Rules:
-    """Return the rules of the environment that is named, or the usual one, if of this kind."""
+    """Return the rules of ``--env``, by default of ``usual``; refuse rules of another kind."""
     _, rules = find_game(settings.env or usual, settings.rules)
     if not isinstance(rules, kind):
         raise ValueError(
@@ -137,7 +137,7 @@ def _rules(settings: Settings, usual: str, kind: type[Rules]) -> Rules:
 
 
 def _at_table_top(settings: Settings, layout: str) -> Views:
-    """Return the view of a card to place."""
+    """Return the view of a seat at Table Top with a card to place."""
     if settings.episode == "match":
         raise ValueError("Table Top has no matches")
     return layout_view(
@@ -155,7 +155,7 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
 
 
 def in_columns(choices: Sequence[Choice]) -> str:
-    """Return choices in columns: points to two places, chances of winning in per cent."""
+    """Return choices in columns: points to two places, probabilities of winning in per cent."""
     rows = [[shown(name, value) for name, value in asdict(choice).items()] for choice in choices]
     first = asdict(choices[0])
     left = [isinstance(value, str) for value in first.values()]

@@ -2,8 +2,8 @@
 
     crib bot check "command:./mybot --level 3"
 
-Plays deals of every game that the program says it plays, all seats by the program, and reports the
-first wrong answer with the message that led to it.
+Plays deals of every game that the program claims to play, with the program in all seats, and
+reports the first wrong answer with the message that led to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crib_env.settings import Count, MoveSeconds, Seed, checked_dataclass
 from crib_training.evaluation.referee import Chronicle
 from crib_training.outputs import per_second
 
-# A field that no version has: programs ignore unknown fields.
+# A field of no version: programs must ignore unknown fields.
 UNKNOWN = {"a_field_of_a_later_version": [1, {"any": "thing"}]}
 
 
@@ -44,9 +44,9 @@ class Settings:
 
 
 def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
-    """Let a program play all seats of deals of a game, and return the number of decisions.
+    """Play deals of a game with a program in all seats; return the number of decisions.
 
-    The first wrong answer is raised; a note holds the message that led to it.
+    Raises an error at the first wrong answer; a note holds the message that led to it.
     """
     rules = preset_of(game)
     rng = np.random.default_rng(seed)

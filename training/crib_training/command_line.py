@@ -22,7 +22,7 @@ from crib_training.interrupts import terminable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
+TRACEBACK = "CRIB_TRACEBACK"  # if set, an unexpected error shows its traceback
 
 S = TypeVar("S")
 
@@ -52,14 +52,14 @@ def _main(words: Sequence[str] | None) -> None:
 
             meant = nearest(name, [*COMMANDS, "--help", *OPTIONS])
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
-        sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
+        sys.path.append(os.getcwd())  # as `python -m` does: an agent's module may be here
         from crib_training.reading import app_of_commands, read_settings
 
         run(read_settings(app_of_commands(), given))
 
 
 def run(settings: Any) -> None:
-    """Run the command that settings are of: their module's `run`, or its `Learner`."""
+    """Run the command of these settings: `run` of their module, or else its `Learner`."""
     module: Any = sys.modules[type(settings).__module__]
     if hasattr(module, "run"):
         module.run(settings)
@@ -89,7 +89,7 @@ def start(
     program: str | None = None,
     extra: str = "train",
 ) -> None:
-    """Read settings from a command line and run something with them; exit where that fails."""
+    """Read settings from a command line and call ``run`` with them; exit on an error."""
     spec = sys.modules["__main__"].__spec__
     module = spec.name.removesuffix(".__main__") if spec else "..."
     with printing(), terminable(), one_line(extra):
@@ -97,7 +97,7 @@ def start(
 
 
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
-    """Return the settings in the words; exit if they ask for help or are wrong."""
+    """Parse words into settings; exit if the words ask for help or are wrong."""
     with one_line():
         from crib_training.reading import app_of, read_settings
 
@@ -108,10 +108,10 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
 
 @contextmanager
 def printing() -> Iterator[None]:
-    """End with status 1 and no message if the reader of a pipe, such as `head`, has left.
+    """Exit with status 1 and no message if the reader of a pipe, such as `head`, has closed it.
 
-    A stream closed before the start is empty, and its output is lost. A character that
-    the terminal's encoding lacks is escaped, as stderr does.
+    A standard stream that was closed before the start becomes the null device. Characters that the
+    terminal's encoding lacks are escaped, as on stderr.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -123,7 +123,7 @@ def printing() -> Iterator[None]:
         try:
             yield
         finally:
-            sys.stdout.flush()  # earlier output too, before an error
+            sys.stdout.flush()  # also after an error
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
@@ -131,7 +131,7 @@ def printing() -> Iterator[None]:
 
 @contextmanager
 def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
-    """Turn an error into one line on stderr and an exit status."""
+    """Turn an error into one stderr line and a status; if a package is missing, print ``about``."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -140,7 +140,7 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         if error.name is None or error.name.startswith("crib_"):
             raise
         package = error.name.partition(".")[0]
-        known = INSTALL.partition("{")[0] in str(error)  # the error says itself what to install
+        known = INSTALL.partition("{")[0] in str(error)  # the message names what to install
         message = str(error) if known else f"{package} is not installed: {INSTALL.format(extra)}"
         if about is None:
             _end(f"error: {message}", 1)
@@ -154,7 +154,7 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         raise
     except (RuntimeError, OSError) as error:
         _end(f"error: {error}", 1)
-    except Exception as error:  # an agent's, say
+    except Exception as error:  # such as an agent's
         if os.environ.get(TRACEBACK):
             raise
         _end(f"error: {type(error).__name__}: {error} ({TRACEBACK}=1 shows where)", 1)

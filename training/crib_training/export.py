@@ -3,8 +3,8 @@
     crib export runs/ppo/policy.safetensors --onnx policy.onnx
     crib evaluate policy.onnx rule_based
 
-The file holds the network with its game and rules, so it is an agent wherever one is named, and
-any ONNX runtime can run it.
+The file holds the network with its game and rules, so every command takes it as an agent, and any
+ONNX runtime can run it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Settings(TakesAgents):
 
 
 def run(settings: Settings) -> None:
-    """Export, and say where the file is."""
+    """Write the file and print its path."""
     if settings.onnx.suffix != ".onnx":
         raise ValueError(f"--onnx {settings.onnx}: the file's name must end in .onnx")
     agent = settings.load_agent(settings.policy)

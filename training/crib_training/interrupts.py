@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: noted at once; the work then ends at a point from which it can resume."""
+"""Ctrl-C and SIGTERM: recorded at once; the work ends at a point from which it can resume."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 TERMINATED = 128 + signal.SIGTERM  # the exit status of a command that SIGTERM has ended
 
-SOON = 0.05  # seconds until a signal that was lost comes again
+SOON = 0.05  # seconds until a lost signal is sent again
 
 
 class Stopped(KeyboardInterrupt):
@@ -52,9 +52,9 @@ def terminable() -> Iterator[None]:
 
 @contextmanager
 def _never_lost(end: Termination) -> Iterator[None]:
-    """Send a signal again whose exception Python has discarded.
+    """Send a signal again if Python has discarded its exception.
 
-    It does so in finalizers and in what C calls, such as LLVM while a kernel is compiled.
+    Python does so in finalizers and in callbacks from C, such as LLVM's while a kernel compiles.
     """
     before, again = sys.unraisablehook, list[threading.Timer]()
 
@@ -76,13 +76,13 @@ def _never_lost(end: Termination) -> Iterator[None]:
 
 
 class Interruptions(list[int]):
-    """The numbers of the signals that came."""
+    """The numbers of the signals received."""
 
-    noted = 0  # how many of them raise nothing
+    noted = 0  # this many, the first ones, raise nothing
 
     @contextmanager
     def at_once(self, stopped: KeyboardInterrupt) -> Iterator[None]:
-        """Raise ``stopped`` as soon as a signal comes: for work that starts when all is saved."""
+        """Raise ``stopped`` at the next signal: for work that starts when everything is saved."""
         before, self.noted = self.noted, len(self)
         try:
             yield
@@ -96,7 +96,8 @@ class Interruptions(list[int]):
 def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
     """Yield a list to which every Ctrl-C, and every SIGTERM in `terminable`, adds its number.
 
-    Outside the main thread, and without a handler, the list stays empty.
+    With ``note_first`` the first signal raises nothing. Outside the main thread, and for a signal
+    without a handler, the list stays empty.
     """
     came = Interruptions()
     came.noted = int(note_first)
@@ -111,7 +112,7 @@ def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
 
 
 def _noting(came: Interruptions, before: Any) -> Any:
-    """Return a handler that adds to ``came``, and raises what ``before`` does."""
+    """Return a handler that adds to ``came``, then calls ``before`` unless it only notes."""
 
     def note(number: int, frame: FrameType | None) -> None:
         came.append(number)

@@ -1,11 +1,11 @@
-"""Language models in `crib evaluate`: games that are stored as they end, and what decisions cost.
+"""Language models in `crib evaluate`: stored games and replies, and the regret of decisions.
 
     crib evaluate text:MODEL rule_based --pairs 50 --json out.json
 
-Games are played some pairs at a time, side by side, and stored in a folder beside the result
-(``out.games``) as those of a tournament are, and the replies of the games under way as they come.
-The same command continues after a stop, and pays for nothing twice. If a server fails, the
-command stops: its failures are no results.
+A few pairs at a time are played side by side. A folder beside the result (``out.games``) stores
+their games, like a tournament's, and the replies of running games as they arrive. So after a stop
+the same command continues and pays for no reply twice. If a server fails, the command stops: a
+server's failures are no results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from crib_training.progress import Finished, ignore_progress
 from crib_training.workers import Record, ThisProcess
 
 SUMS = ("decisions", "expert", "expert_squares", "equilibrium", "equilibrium_decisions")
-MIXED = "equilibrium"  # the agent whose mixture decisions are also compared with
+MIXED = "equilibrium"  # decisions are also compared with this agent's probabilities
 REPLIES = "replies.jsonl"
 
 
@@ -62,9 +62,9 @@ def play_models(setup: Setup, pairs: int, folder: Path, what: str) -> list[Recor
 
 
 class ModelWorker(ThisProcess):
-    """Plays chunks in this process, and adds to their records what models did.
+    """Plays chunks in this process, and adds the models' counts and regret to their records.
 
-    Replies are kept in a file until the games in which they were given are stored.
+    A file keeps the replies of a chunk until its games are stored.
     """
 
     def __init__(self, replies: Path) -> None:
@@ -73,7 +73,7 @@ class ModelWorker(ThisProcess):
         self._played = False
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of the next chunk; the one before is stored by now."""
+        """Play the next chunk and return its record; the one before is stored by now."""
         if self._played:
             self._replies.unlink(missing_ok=True)
         if not self._waiting:
@@ -89,10 +89,10 @@ class ModelWorker(ThisProcess):
 
 
 class ReplyCache:
-    """The replies of the games under way, in a file: after a stop they are read in place of asking.
+    """A file of the replies of running games, read after a stop instead of asking a model again.
 
-    Games are the same again as long as replies are, so each prompt comes again too. Equal prompts
-    of one agent get their replies in the order in which these came.
+    With the same replies the games repeat, and so do their prompts. Equal prompts of one agent get
+    their replies in the order of arrival.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,7 +132,7 @@ class ReplyCache:
 
 
 def _models(setup: Setup, chunk: Chunk, cache: ReplyCache) -> dict[str, list[TextAgent]]:
-    """Return the models that will play a chunk, each of their instances ready to be counted."""
+    """Return the instances of each language model in a chunk, with counts reset and the cache."""
     order = (chunk.first, chunk.second), (chunk.second, chunk.first)
     found: dict[str, list[TextAgent]] = {}
     for game in range(setup.sides):
@@ -162,16 +162,16 @@ def _report(models: dict[str, list[TextAgent]], rules: Rules) -> dict[str, Any]:
 
 
 def equilibrium_for(rules: Rules) -> Agent | None:
-    """Return the equilibrium of a game, None where there is none."""
+    """Return the agent `equilibrium` if it plays by these rules, else None."""
     return find_agent(MIXED) if plays(MIXED, rules) else None
 
 
 def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict[str, float]]:
-    """Return by phase what decisions cost, in probability of winning; shapes [N].
+    """Return sums by phase of the regret of decisions, in probability of winning; shapes [N].
 
-    Against `expert` that is its best value less the action's; against a mixture the mixture's mean
-    value less the action's, both as `expert` sees them. A decision without a choice is not counted,
-    and a discard of two cards is one decision.
+    Against `expert` it is the best value less the action's; against ``mixed`` the mean value over
+    its probabilities less the action's. All values are expert's. A decision without a choice is not
+    counted, and a discard of two cards is one decision.
     """
     family = family_of(views)
     values = action_values(views)
@@ -201,9 +201,9 @@ def regrets(views: Views, actions: Array, mixed: Agent | None) -> dict[str, dict
 
 
 def decision_of(views: Views) -> npt.NDArray[np.intp]:
-    """Return the number of the decision that each view belongs to, from 0, int[N].
+    """Return the number, from 0, of the decision that each view belongs to, int[N].
 
-    Views that differ by a discarded card alone are of one decision.
+    Views that differ only by a discarded card belong to one decision.
     """
     if "discarded" not in (views.dtype.names or ()):
         return np.arange(len(views))
@@ -218,7 +218,7 @@ def decision_of(views: Views) -> npt.NDArray[np.intp]:
         scores = [*view["scores"].tolist(), *view["match_score"].tolist()]
         key = np.array([*places, *scores, *dealt]).tobytes()
         discards = view["phase"] == DISCARD
-        if discards and gone and begun.get(key):  # of several games alike in all this, any will do
+        if discards and gone and begun.get(key):  # games with equal keys are interchangeable
             found[i] = begun[key].pop(0)
             continue
         found[i] = number

@@ -1,4 +1,4 @@
-"""From the names a command line takes to environments; see `crib_agents.loading` for agents."""
+"""Environments and rules by their names on a command line; see `crib_agents.loading` for agents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Where results are written, looked at before the work so that none is lost to a bad path; tables.
+"""Files and folders of results, checked before the work so that none is lost; tables; memory.
 
-A folder for results belongs to one command at a time, and a run in it is not overwritten. The most
-memory that the work took is printed at a command's end.
+A folder for results belongs to one command at a time, and a run in it is not overwritten.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ class FolderInUseError(RuntimeError):
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Make a folder for results and keep all other commands out of it, until the block ends.
+    """Make a folder for results and lock it against all other commands until the block ends.
 
-    The system holds the lock, and frees it at any end of the process.
+    The operating system frees the lock however the process ends.
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK)
     try:
-        with suppress(NotImplementedError):  # a file system that knows no locks
+        with suppress(NotImplementedError):  # a file system without locks
             lock.acquire(timeout=0)
     except Timeout:
         raise FolderInUseError(
@@ -70,19 +69,19 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
 
 
 def remove_run(out: Path) -> None:
-    """Remove what would keep another command from starting a run in a folder."""
+    """Remove the files that keep another command from starting a run in a folder."""
     with claimed(out):
         for name in RUNS:
             (out / name).unlink(missing_ok=True)
 
 
 def wrote(out: Path, *names: str) -> str:
-    """Return which of its files a run has written, in words: a picture only if it measured."""
+    """Return in words which of these files a run has written: a picture only if it measured."""
     return f"wrote {out}/{', '.join(name for name in names if (out / name).exists())}"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool = False) -> str:
-    """Return a Markdown table."""
+    """Return a Markdown table; ``numbers`` aligns all columns but the first to the right."""
     cells = [list(head), *([str(cell) for cell in row] for row in rows)]
     widths = widths_of(cells)
     left = [not numbers or i == 0 for i in range(len(head))]
@@ -98,19 +97,19 @@ def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def padded(row: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> list[str]:
-    """Return the cells of a row as wide as their columns, to the left or to the right."""
+    """Return the cells of a row padded to their columns' widths, aligned ``left`` or right."""
     return [
         cell.ljust(width) if side else cell.rjust(width) for cell, width, side in zip(row, widths, left, strict=True)
     ]
 
 
 def per_second(speed: float) -> str:
-    """Return a speed in words, one below ten with two digits."""
+    """Return a speed as text, below ten with two significant digits."""
     return f"{speed:,.0f}" if speed >= 10 else f"{speed:.2g}"
 
 
 def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
-    """Return dataclass instances of one kind as CSV, a column a field."""
+    """Return dataclass instances of one kind as CSV, a column per field."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(kind)], lineterminator="\n")
     writer.writeheader()
@@ -124,14 +123,14 @@ def write_json(path: Path, result: Any) -> None:
 
 
 def as_png(figure: Figure, dpi: int = 120) -> bytes:
-    """Return a picture of matplotlib as PNG."""
+    """Return a matplotlib figure as PNG."""
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=dpi)
     return image.getvalue()
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory, in bytes, that this process has held so far; None if unknown."""
+    """Return the peak memory of this process so far in bytes, None if unknown."""
     try:
         import resource
     except ModuleNotFoundError:  # on Windows
@@ -141,7 +140,7 @@ def peak_bytes() -> int | None:
 
 
 def peak_memory() -> str:
-    """Return the most memory that this process has held so far, in words."""
+    """Return the peak memory of this process so far, in words."""
     peak = peak_bytes()
     if peak is None:
         return "the peak of memory is unknown on this system"
@@ -156,7 +155,10 @@ def resume_option(out: Path) -> str:
 def command(
     program: str, settings: Any, leave_out: Collection[str] = (), with_defaults: Collection[str] | None = None
 ) -> str:
-    """Return the command line of settings, for a shell."""
+    """Return the command line of settings, without defaults except those in ``with_defaults``.
+
+    ``with_defaults`` None keeps all defaults.
+    """
     words = [program]
     for field in fields(settings):
         value, name = getattr(settings, field.name), field.name.replace("_", "-")

@@ -1,8 +1,8 @@
-"""How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
+"""A command's progress: a bar with the total and the time left in a terminal, lines elsewhere.
 
-Shown on stderr. The bar goes when its task is done; without a terminal a line comes every half
-minute. The time left follows from the work after the first result: before it, kernels compile.
-Results are printed on stdout, above the bar.
+Both go to stderr. The bar disappears when its task is done; without a terminal a line is printed
+every half minute. The time left is estimated from the work after the first result, since kernels
+compile before it. Results are printed on stdout, above the bar.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINE_SECONDS = 30.0  # between two lines where stderr is no terminal
 
 T = TypeVar("T")
 Finished = Callable[[float], None]
-"""A callback: how many more games are over; of those going on, the share that is played counts."""
+"""A callback that receives the games played since the last call; running games count in part."""
 
 
 def ignore_progress(games: float) -> None:
@@ -42,7 +42,7 @@ class Progress:
         self.total = total
         self.done = done
         self.shown = shown
-        self._first: tuple[float, float] | None = None  # when, and how much was done by then
+        self._first: tuple[float, float] | None = None  # time of the first result, and amount done
         self._began = self._last_line = time.monotonic()
         self._bars: Bars | None = None
 
@@ -58,11 +58,11 @@ class Progress:
             self._bars.stop()
 
     def advance(self, by: float) -> None:
-        """Note that so much more is done."""
+        """Add to the amount done."""
         self.move_to(self.done + by)
 
     def move_to(self, done: float, note: str = "") -> None:
-        """Note how much is done by now, and show a few words beside it."""
+        """Set the amount done, and show a note beside it."""
         now = time.monotonic()
         if self._first is None and done > self.done:
             self._first = now, done
@@ -81,14 +81,14 @@ class Progress:
             print(text, flush=True)
 
     def line(self) -> str:
-        """Return how far the task is, as a line."""
+        """Return the progress as a line of text."""
         left = self.left()
         rest = f", {left} left" if left else ""
         spent = clock(time.monotonic() - self._began)
         return f"{self.what}: {self.done:,.0f} of {self.total:,} in {spent}{rest}"
 
     def left(self) -> str:
-        """Return the time left; nothing while it is unknown."""
+        """Return the time left as text, empty while it is unknown."""
         if self._first is None or self.done < self._first[1] + 1:
             return ""
         since, before = self._first
@@ -97,7 +97,7 @@ class Progress:
 
 
 def bars(progress: Progress) -> Bars | None:
-    """Return what shows a bar, or None where there is no terminal, or no rich to draw on it."""
+    """Return rich's progress bars, or None without a terminal or without rich."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn

@@ -15,7 +15,7 @@ from crib_agents.loading import IN_PROCESS, agent_file, of_two
 import crib_env
 
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
-# The modules of this package that have a hand in how games come out.
+# The modules of this package that affect the results of games.
 PLAYING = (
     "evaluation/aivat.py",
     "evaluation/chunks.py",
@@ -44,7 +44,7 @@ def file_digests(agents: tuple[str, ...]) -> dict[str, str]:
 
 @cache
 def code_digest(*own: Path) -> str:
-    """Return a digest of all our code that determines results, and of files of one's ``own``."""
+    """Return a hash of the code that determines results, `sources`, and of the files ``own``."""
     digest = sha256()
     for path in [*sources(), *own]:
         digest.update(path.name.encode())
@@ -53,7 +53,7 @@ def code_digest(*own: Path) -> str:
 
 
 def sources() -> list[Path]:
-    """Return the files of crib_env and of our agents, and those of ours that play games."""
+    """Return the files of crib_env and crib_agents, and the modules `PLAYING`."""
     folders = Path(crib_env.__file__).parent, Path(crib_agents.__file__).parent
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
     files += [Path(__file__).parent / name for name in PLAYING]
@@ -61,7 +61,7 @@ def sources() -> list[Path]:
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], but: Collection[str] = ()) -> str:
-    """Return the differences of settings or of two set-ups' identities, other than in ``but``."""
+    """Return in words how two settings or identities differ, except in the keys ``but``."""
     reasons = {
         "code": "the code of crib_env, of our agents or of what plays has changed since",
         "files": "a weights file, or the module of an agent, has changed since",

@@ -7,8 +7,8 @@ prints the rating table with the agent's row in it. Among three sides or more, i
 games against copies of each. The games of these five against each other are stored
 (`leaderboard/`), so only the agent's own games are played.
 
-``--out`` keeps the results, and a card to fill in, as the leaderboard takes them. ``--check`` plays
-the games of such a file again and compares.
+``--out`` writes the results and a card to fill in, in the form of the leaderboard. ``--check``
+plays the games of such a file again and compares.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ ANCHOR = "rule_based"  # rated 0
 CARD = "card.md"
 BLANK = "(to be written)"
 HEADINGS = ("Method", "Training", "Code and weights")
-APPROXIMATELY = "≈"  # before an exploitability that is one
-HOW = ("hands", "seed", "abstraction", "agreement")  # of an exploitability
+APPROXIMATELY = "≈"  # before an approximate exploitability
+HOW = ("hands", "seed", "abstraction", "agreement")  # how an exploitability was measured
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Results:
 
     @property
     def file(self) -> str:
-        """What its file in the agent's folder is called."""
+        """The name of its file in the agent's folder."""
         usual = players_of(find_game(self.environment, self.rules)[1], None)
         return f"{self.environment}{f'_{self.players}' if self.players > usual else ''}.json"
 
@@ -102,7 +102,7 @@ def read(path: Path) -> Results:
 
 
 def stored(file: str) -> list[Results]:
-    """Return the results of the built-in agents at a game, by the name of their files."""
+    """Return the stored results of the built-in agents in files of this name, one per game."""
     paths = [folder() / name / file for name in BUILT_IN]
     return [read(path) for path in paths if path.is_file()]
 
@@ -138,7 +138,7 @@ def exploitability_cell(found: Mapping[str, Any]) -> str:
 
 
 def _share(scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int) -> str:
-    """Return the share of games that one won from another in per cent, or nothing."""
+    """Return in per cent the share of games that one agent won from another, "" if unknown."""
     won = scores.get((one, other))
     if won is None and sides == 2 and (other, one) in scores:
         won = 2 - scores[other, one]
@@ -219,7 +219,7 @@ def play(
 
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:
-    """Return how results differ from the same games played again, a line an opponent."""
+    """Play the games of results again; return how the results differ, a line per opponent."""
     maker = find_env(results.environment)
     met = tuple(results.games) if opponents is None else opponents
     again = play(maker, agent, results.pairs, results.seed, results.players, results.name, met)

@@ -1,4 +1,4 @@
-"""From the words of a command line to settings: cyclopts reads them, and writes their help."""
+"""Parse the words of a command line into settings, with cyclopts, which also writes their help."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Commands(App):
     """The app of all commands."""
 
     def generate_completion(self, **chosen: Any) -> str:
-        """Return a script; commands without their extra are in it without options."""
+        """Return a completion script; commands whose extra is missing have no options in it."""
         for name, (_, says) in COMMANDS.items():
             try:
                 self[name]
@@ -55,7 +55,7 @@ def app_of_commands() -> App:
 
 
 def read_settings(app: App, words: Sequence[str]) -> Any:
-    """Return the settings of a command; print their help and exit if that is wanted."""
+    """Return the settings of a command; if the words ask for help, print it and exit."""
     try:
         chain, _, rest = app.parse_commands(words)
         if chain[-1:] == ("train",) and rest and not rest[0].startswith("-"):
@@ -76,7 +76,7 @@ def read_settings(app: App, words: Sequence[str]) -> Any:
 
 
 def explain(error: CycloptsError) -> str:
-    """Return the error in the words, named by their option."""
+    """Return a message for an error in the words, with the name of the option."""
     kind: Any = error.target  # the settings
     if isinstance(error, UnusedCliTokensError):
         first, *_ = words = error.unused_tokens or [""]

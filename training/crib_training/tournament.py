@@ -4,11 +4,11 @@
 
 Every pair of agents meets in duplicate pairs: the two play each sequence of deals twice, with the
 seats swapped. Among three sides or more, each agent meets copies of each other, from every seat.
-With ``--gauntlet`` the first agent meets every other, in one table. All pairings have the same
-deals. The command writes ``results.json``, ``report.md`` and ``ratings.png`` to the
-folder. While it plays it writes ``chunks.jsonl``, from which a stopped tournament resumes. An agent
-that fails, by an illegal action, an exception or running over time, forfeits that game, and the
-tournament continues. Results do not depend on the number of workers.
+With ``--gauntlet`` only the first agent meets the others. All pairings have the same deals. The
+command writes ``results.json``, ``report.md`` and ``ratings.png`` to the folder, and while it plays
+``chunks.jsonl``, from which a stopped tournament resumes. An agent that fails, by an illegal
+action, an exception or running over time, forfeits that game, and the tournament continues. Results
+do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def standings(
 
 
 def mean_won(shares: list[Array]) -> dict[str, float | None]:
-    """Return the mean over an agent's opponents, each with equal weight; none without opponents.
+    """Return the mean over an agent's opponents, each with equal weight; `NOTHING` without any.
 
     All pairings have the same deals, so their results correlate; the interval accounts for that.
     """
@@ -186,7 +186,7 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
 
 
 def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
-    """Return how two agents compare by their games against the same third, ready for JSON."""
+    """Return how each two agents compare by games against the same third, ready for JSON."""
     found = []
     for one, other in combinations(shares, 2):
         common = min(len(shares[one]), len(shares[other]))

@@ -2,8 +2,8 @@
 
     crib warmup
 
-Machine code is stored on disk under a digest of its sources; stored code is only read. Use it for a
-container image, or before many processes start at once.
+Machine code is stored on disk under a digest of its sources; stored code is not compiled again. Run
+it for a container image, or before many processes start at once.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def batches(name: str, agent: str) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Play a little of everything, and say how long it took."""
+    """Compile by playing a little of everything, and print the time that each game took."""
     for name in settings.envs:  # a wrong name is found before anything is compiled
         find_env(name)
     for name in settings.agents:

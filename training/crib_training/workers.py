@@ -1,4 +1,4 @@
-"""Players of a command's chunks: this process, several on this machine, or a Ray cluster.
+"""Workers that play a command's chunks: this process, several here, or a Ray cluster.
 
 All three take chunks and return their records in the order in which they finish. The result of a
 chunk does not depend on the worker; set-ups ensure that.
@@ -19,31 +19,31 @@ from crib_agents.process_pool import Child, ProcessPool
 
 from crib_training.progress import Finished, ignore_progress
 
-LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
+LOOK_EVERY = 0.5  # seconds between two checks of the workers' progress
 
 Record = dict[str, Any]
 T = TypeVar("T")
 
 
 class Setup(Protocol):
-    """What chunks belong to: a tournament's set-up, or that of a data set."""
+    """The set-up to which chunks belong: a tournament's, or a data set's."""
 
     def play(self, chunk: Any, finished: Finished = ...) -> Record:
         """Play a chunk."""
 
     def size(self, chunk: Any) -> int:
-        """Return how many games a chunk has."""
+        """Return the number of games in a chunk."""
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that all players of chunks must share."""
+        """Return the settings, code and files that all workers must share."""
 
 
 class RayPool:
-    """Calls on a Ray cluster, each a task on one core, used in a ``with`` block as a `ProcessPool`.
+    """Runs functions on a Ray cluster, each as a task on one core; used as a `ProcessPool` is.
 
     Every node needs this package and the agents' own, in the same versions, and weights files
-    under the same path. If a node dies, Ray calls again what ran there. The address is ``"auto"``
-    on one of the cluster's nodes, ``"ray://..."`` from elsewhere.
+    under the same path. If a node dies, Ray repeats its tasks. The address is ``"auto"`` on one of
+    the cluster's nodes, ``"ray://..."`` from elsewhere.
     """
 
     def __init__(self, address: str) -> None:
@@ -53,7 +53,7 @@ class RayPool:
             raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
         self._ray, self._address = ray, address
         self._remote = cache(ray.remote)
-        self._running: dict[Future[Any], Any] = {}  # with the reference of each
+        self._running: dict[Future[Any], Any] = {}  # each with Ray's reference to its task
         known = ray.exceptions  # raised once a task has been lost several times
         self.lost = known.WorkerCrashedError, known.NodeDiedError, known.OutOfMemoryError
 
@@ -67,11 +67,11 @@ class RayPool:
         self._ray.shutdown()
 
     def share(self, given: Any) -> Any:
-        """Return what several calls are to be given, in the form to submit: a node gets it once."""
+        """Store an argument of several calls, once per node; return what to pass to `submit`."""
         return self._ray.put(given)
 
     def submit(self, function: Callable[..., T], /, *args: Any) -> Future[T]:
-        """Have a function called."""
+        """Run a function as a task of the cluster."""
         task = self._remote(function).remote(*args)
         answer: Future[T] = task.future()
         self._running[answer] = task
@@ -80,7 +80,7 @@ class RayPool:
 
 
 class ThisProcess:
-    """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
+    """Plays in this process, chunk by chunk; for language models, a debugger and tests."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Setup, Any]] = deque()
@@ -92,28 +92,28 @@ class ThisProcess:
         self._waiting.clear()
 
     def submit(self, setup: Setup, chunk: Any) -> None:
-        """Have a chunk played."""
+        """Queue a chunk."""
         self._waiting.append((setup, chunk))
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of the next chunk."""
+        """Play the next chunk and return its record, None once all are played."""
         if not self._waiting:
             return None
         setup, chunk = self._waiting.popleft()
         return setup.play(chunk, finished)
 
 
-_counts: Any = None  # of a worker's process: the games of each, shared
+_counts: Any = None  # in a worker's process: the shared numbers of games played, by worker
 
 
 def _begin(counts: Any) -> None:
-    """Let a worker count its games."""
+    """Give a worker the shared numbers of games."""
     global _counts
     _counts = counts
 
 
 def _count(games: float) -> None:
-    """Add to this worker's own number: a lock would stay locked if the worker were killed."""
+    """Add to this worker's own number, without a lock, which a killed worker would leave locked."""
     _counts[cast(Child, current_process()).place] += games
 
 
@@ -142,11 +142,11 @@ class Processes:
         self._pool.__exit__(*error)
 
     def submit(self, setup: Setup, chunk: Any) -> None:
-        """Have a chunk played."""
+        """Submit a chunk to the processes."""
         self._running[self._pool.submit(_play, setup, chunk)] = chunk
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are."""
+        """Wait for a chunk and return its record, None once all are returned."""
         if not self._running:
             return None
         ended: set[Future[Record]] = set()
@@ -174,15 +174,15 @@ class Ray(Processes):
 
     def __init__(self, address: str) -> None:
         self._pool = RayPool(address)
-        self._running = {}  # with the number of games of each
+        self._running = {}  # each with its number of games
 
     def submit(self, setup: Setup, chunk: Any) -> None:
-        """Have a chunk played."""
+        """Submit a chunk to the cluster."""
         job = self._pool.submit(play_alike, setup, chunk, setup.identity())
         self._running[job] = setup.size(chunk)
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are."""
+        """Wait for a chunk and return its record, None once all are returned."""
         if not self._running:
             return None
         done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
@@ -194,20 +194,20 @@ Workers = ThisProcess | Processes | Ray
 
 
 def chosen_workers(count: int, ray_address: str | None) -> Workers:
-    """Return the player of chunks by a command's settings; a ``count`` of 0 is this process."""
+    """Return the workers that a command's settings name; a ``count`` of 0 is this process."""
     if ray_address is not None:
         return Ray(ray_address)
     return Processes(count) if count else ThisProcess()
 
 
 def play_alike(setup: Setup, chunk: Any, identity: dict[str, Any]) -> Record:
-    """Play a chunk if this node has the same code and weights as the tournament's own."""
+    """Play a chunk; raise an error unless this node has the command's code and weights files."""
     require_alike(setup.identity(), identity)
     return setup.play(chunk)
 
 
 def require_alike(here: object, wanted: object) -> None:
-    """Raise an error unless this node has the code and weights files of the command's own."""
+    """Raise an error unless this node has the code and weights files of the command's node."""
     if here != wanted:
         raise RuntimeError(
             f"node {platform.node()} has other code or weights files than the command's own: "

@@ -3,5 +3,5 @@
 - `models`: a network in PyTorch, or a model trained with Stable-Baselines3.
 - `onnx`: a network in an ``.onnx`` file, read and written.
 - `plain`: a player in plain Python, which sees cards as text.
-- `agent_wrappers`: two agents of which one discards and the other pegs; an agent with a stop-watch.
+- `agent_wrappers`: one agent for each phase; one that sees canonical cards; one with a timer.
 """

@@ -1,4 +1,4 @@
-"""Agents around agents: one for each phase, one that sees canonical cards, one with a watch."""
+"""Agents around agents: one for each phase, one that sees canonical cards, one with a timer."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class PhasedAgent:
     """Plays one agent in the discard phase and another in the pegging of a two-hand game.
 
     Args:
-        discard: the player of the discards: a name, an agent or a function, such as one from
+        discard: chooses the discards: a name, an agent or a function, such as an agent trained on
             ``discard_v0``.
-        pegging: the player of the pegging, such as an agent trained on ``pegging_v0``.
+        pegging: plays the pegging, such as an agent trained on ``pegging_v0``.
         name: its name in tables; by default both names.
     """
 
@@ -58,8 +58,8 @@ class PhasedAgent:
         """Return float64[B, 52], the probability of each card for each two-hand view.
 
         Raises:
-            ValueError: views of another game, or one of the two draws its choices and does not say
-                with which probabilities.
+            ValueError: views of another game, or one of the two draws its actions and does not
+                state their probabilities.
         """
         probabilities = np.zeros((len(views), ACTIONS))
         for agent, chosen in self._parts(views):
@@ -68,7 +68,7 @@ class PhasedAgent:
         return probabilities
 
     def _parts(self, views: Views) -> list[tuple[Agent, Bools]]:
-        """Return each agent that has views to play, with a mask of them."""
+        """Return each agent that has views to play, with a mask of its views."""
         check_family(self.name, views, ["two_hand"])
         discarding = views["phase"] == DISCARD
         parts = (self.discard, discarding), (self.pegging, ~discarding)
@@ -76,7 +76,7 @@ class PhasedAgent:
 
 
 class WrappedAgent:
-    """An agent with the name of another, whose rules it plays by."""
+    """Base of wrappers: it has the name of the wrapped agent and accepts the same rules."""
 
     def __init__(self, agent: Opponent) -> None:
         self.agent = find_agent(agent)
@@ -88,7 +88,7 @@ class WrappedAgent:
 
 
 class SuitedAgent(WrappedAgent):
-    """Plays an agent that is shown canonical cards, and no more than ``suits`` shows."""
+    """Plays an agent that sees canonical cards; see `crib_env.encoding.canonical_views`."""
 
     def __init__(self, agent: Opponent, suits: str) -> None:
         super().__init__(agent)
@@ -97,7 +97,7 @@ class SuitedAgent(WrappedAgent):
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return one card for each two-hand view, int64[B]; NONE where it takes one not held."""
+        """Return one card for each two-hand view, int64[B]; -1 if the agent's card is not held."""
         seen = canonical_views(views, self.suits)
         chosen = policy.ask_agent(self.agent, seen, rng)[:, None] == seen["hand"]
         cards = np.take_along_axis(views["hand"], chosen.argmax(axis=1)[:, None], axis=1)[:, 0]
@@ -108,13 +108,13 @@ class SuitedAgent(WrappedAgent):
     def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, 52], the probability of each card for each two-hand view."""
         seen = canonical_views(views, self.suits)
-        rng = np.random.default_rng(0)  # for an agent that draws nothing
+        rng = np.random.default_rng(0)  # unused by an agent that draws nothing
         found = policy.action_probabilities(self.agent, seen, ACTIONS, rng)
         return of_real_cards(found, seen, views, 0.0)
 
 
 class Timed(WrappedAgent):
-    """An agent under a stop-watch: how many ``decisions`` it made, in how many ``seconds``."""
+    """Counts an agent's ``decisions`` and the ``seconds`` that they take."""
 
     def __init__(self, agent: Opponent) -> None:
         super().__init__(agent)

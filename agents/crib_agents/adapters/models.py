@@ -32,7 +32,7 @@ ALGORITHMS = {
     "stable_baselines3.common.policies": ("stable_baselines3", "PPO"),
     "stable_baselines3.dqn.policies": ("stable_baselines3", "DQN"),
 }
-MASKS = ("action_mask", "mask")  # what observations in dictionaries call them
+MASKS = ("action_mask", "mask")  # keys of the action mask in dictionary observations
 UNTRUSTED = (
     "a model of Stable-Baselines3 holds a pickle, which can run any code as it is read: if it is "
     "your own, or you trust who made it, say --trust (in Python trust=True, or 'trust:' before the "
@@ -59,19 +59,18 @@ def from_torch(
     """Return the agent of a network in PyTorch.
 
     Args:
-        function: a module, or a function, of observations, a tensor float32[B, size]; and if it
-            takes them, of masks too, bool[B, actions]. It returns logits or values, [B, actions],
-            and need not apply the mask. A call switches a module to
-            evaluation mode and back.
+        function: a module or function of observations, a tensor float32[B, size], and optionally
+            of masks, bool[B, actions]. It returns logits or values, [B, actions], and need not
+            apply the mask. A call switches a module to evaluation mode and back.
         name: its name in tables; by default the function's name.
         features: the environment's keyword ``features``.
-        masks: whether it takes masks; None reads that off its signature: it does if it takes two
-            arguments, or its second one is named after a mask.
+        masks: whether it takes masks; None: it does if its signature has two required arguments,
+            or a second one with "mask" in its name.
         sample: draw by the softmax of the logits instead of taking the highest.
-        device: where the tensors are put; None: where a module's parameters are, or the CPU.
-        suits: ``"canonical"`` or ``"ranks"`` if the network was trained in games made with that.
+        device: of the tensors; None: that of a module's parameters, or the CPU.
+        suits: the environment's keyword ``suits`` in its training.
         rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
-            None: it may play any.
+            None: it plays any.
 
     Raises:
         TypeError: its signature does not say whether it takes masks, or it takes other arguments.
@@ -123,7 +122,7 @@ class TorchScore:
 
 def _takes_masks(function: Any, called: str) -> bool:
     """Return whether a function, or a module's ``forward``, takes masks after observations."""
-    compiled = getattr(function, "_orig_mod", function)  # the module that torch.compile was given
+    compiled = getattr(function, "_orig_mod", function)  # the module that torch.compile wrapped
     try:
         taken = inspect.signature(getattr(compiled, "forward", compiled)).parameters.values()
     except (TypeError, ValueError):
@@ -147,16 +146,16 @@ def from_sb3(model: Any, *, name: str | None = None, sample: bool = False, trust
     """Return the agent of a trained model: MaskablePPO, PPO, A2C, DQN or QRDQN.
 
     It plays the game and the rules of the environment that the model was trained in, which the
-    model's observation space names; if it does not (models of earlier versions, or wrappers that
-    replace the space), a warning is given, and the model plays every game with observations of its
-    length. Masks are always applied. Wrappers around the environment are not part of the model:
+    model's observation space names. If the space does not (models of earlier versions, or wrappers
+    that replace it), the function warns, and the agent plays every game with observations of its
+    size. Masks are always applied. Wrappers around the environment are not part of the model:
     observations that ``VecNormalize`` scaled are passed unscaled.
 
     Args:
         model: the model, or the path of its ``.zip`` file.
         name: its name in tables; by default the file's or its run's name, or the algorithm's.
         sample: draw from the policy instead of taking its most likely action.
-        trust: the file is known to be harmless; one that is not trusted is not read.
+        trust: read the file, whose pickle can run any code; without it a file is refused.
 
     Raises:
         ValueError: a file that is not trusted or is no such model, or a model that does not choose
@@ -194,7 +193,7 @@ def from_sb3(model: Any, *, name: str | None = None, sample: bool = False, trust
 
 @dataclass(frozen=True)
 class SB3Score:
-    """The scores of a policy of Stable-Baselines3; ``keys`` are of its observation, if a dict."""
+    """The scores of a Stable-Baselines3 policy; ``keys``: of a dictionary observation, or none."""
 
     policy: Any
     space: Any
@@ -214,7 +213,7 @@ class SB3Score:
         return values
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SB3Score:
-        """Copy the networks alone: after ``learn()`` the distribution cannot be copied."""
+        """Copy only the networks: after ``learn()`` the distribution cannot be copied."""
         policy = copy.copy(self.policy)
         policy.action_dist = policy.optimizer = None
         return SB3Score(copy.deepcopy(policy, memo), self.space, self.keys)
@@ -226,7 +225,7 @@ class SB3Score:
             return policy.q_net(tensors)
         if hasattr(policy, "quantile_net"):
             return policy.quantile_net(tensors).mean(dim=1)
-        # As its distribution does, whose checks no exporter can follow.
+        # As its distribution does; that class's checks cannot be exported.
         features = policy.extract_features(tensors, policy.pi_features_extractor)
         return policy.action_net(policy.mlp_extractor.forward_actor(features)).log_softmax(dim=1)
 

@@ -26,7 +26,7 @@ from crib_env.policy import Opponent, Views, find_agent
 from crib_env.rules import PRESETS, Rules
 
 TRIED = 24  # decisions on which a network is tried: several deals, with discards and pegging
-ABOUT = "crib_env"  # the metadata of an .onnx file: game, rules, observations
+ABOUT = "crib_env"  # key of our metadata in an .onnx file: game, rules, observations
 
 DTYPES = {
     "tensor(float)": np.float32,
@@ -36,8 +36,8 @@ DTYPES = {
     "tensor(int64)": np.int64,
     "tensor(bool)": np.bool_,
 }
-CLOSE = 1e-3  # of scores, absolute or relative
-OPSET = 18  # what PyTorch writes without translating, and what onnxruntime 1.20 reads
+CLOSE = 1e-3  # tolerance of scores, absolute and relative
+OPSET = 18  # PyTorch writes it without conversion, and onnxruntime 1.20 reads it
 WAYS = (
     "what can be exported is a .safetensors policy of `crib train` by any method but "
     "deep_monte_carlo and monte_carlo (their networks read features that are computed in compiled "
@@ -49,18 +49,18 @@ def from_onnx(path: str | Path, *, name: str | None = None, sample: bool | None 
     """Return the agent of a network in an ``.onnx`` file; it needs the extra ``onnx``.
 
     The first input takes observations [B, size], a second, if there is one, masks [B, actions]; the
-    first output is logits or values, [B, actions]. A file for one observation (B is 1) gets
-    one after the other. A file written by `to_onnx` plays the rules that it names,
-    and no others; any other file is taken to play every game whose observations are as long.
+    first output is logits or values, [B, actions]. A network with a fixed B of 1 runs on one
+    observation at a time. A file written by `to_onnx` plays the rules that it names,
+    and no others; any other file plays every game with observations of its size.
 
     Args:
         path: of the file.
         name: its name in tables; by default the file's name, or its run's (`name_of`).
-        sample: draw by the softmax of the logits instead of taking the highest; None: as the file
-            says, or do not draw.
+        sample: draw by the softmax of the logits instead of taking the highest; None: the file's
+            value, or False.
 
     Raises:
-        ValueError: no such file, or its network is none of this form, or fails on observations.
+        ValueError: no such file, a network of another form, or one that fails on observations.
     """
     _onnxruntime()  # report a missing package before a missing file
     if not Path(path).is_file():
@@ -80,13 +80,13 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
     onnxruntime = _onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # networks of this size gain nothing from more
-    # Nor from its rewriting of graphs, of which some changes results: onnxruntime 1.31 fuses a
-    # transposition with the product of a vector wrongly.
+    # Graph optimisations gain nothing either, and some change results: onnxruntime 1.31 wrongly
+    # fuses a transposition with the product of a vector.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         noted = session.get_modelmeta().custom_metadata_map.get(ABOUT)
-    except Exception as error:  # onnxruntime's errors have no class in common
+    except Exception as error:  # onnxruntime's errors have no common class
         raise ValueError(f"{path} is not a network that can run: {one_line(error)}") from None
     inputs = session.get_inputs()
     if len(inputs) > 2 or any(one.type not in DTYPES or len(one.shape) != 2 for one in inputs):
@@ -130,7 +130,7 @@ def read_onnx(data: bytes, path: str, name: str, sample: bool | None = None) -> 
 
 
 def _metadata(noted: str) -> dict[str, Any]:
-    """Return a file's metadata: the game, rules and observations."""
+    """Return a file's metadata, of the form of `policy_net.header`."""
     try:
         about = json.loads(noted)
     except RecursionError:
@@ -142,7 +142,7 @@ def _metadata(noted: str) -> dict[str, Any]:
 
 
 def readable(agent: policy_net.ScoredAgent) -> list[Rules]:
-    """Return the presets whose observations are as long as an agent reads; none if that is free."""
+    """Return the presets with observations of an agent's size; none if its size is not fixed."""
     found = []
     for rules in PRESETS.values() if agent.size else ():
         with suppress(ValueError):
@@ -174,7 +174,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     Args:
         agent: `from_torch` of a module with ``rules=``, `from_sb3` of a model, a `PolicyNetAgent`,
             or the path of a file that one of them is read from.
-        path: of the file to write; its folder is made.
+        path: of the file to write; its folder is created.
 
     Raises:
         ValueError: the agent has no such network, names no rules or cannot play, or PyTorch cannot
@@ -237,7 +237,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
 
 
 def _about(agent: policy_net.ScoredAgent) -> dict[str, Any]:
-    """Return the header with an agent's rules and observation."""
+    """Return the header that states an agent's rules and observation."""
     if isinstance(agent, policy_net.PolicyNetAgent):
         return agent.about | {"sample": agent.sample}
     if not agent.known_rules:
@@ -271,7 +271,7 @@ def _module_of(agent: policy_net.ScoredAgent) -> tuple[Any, bool]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Suppress the exporter's messages: several loggers print whole graphs."""
+    """Suppress the exporter's messages: several loggers print entire graphs."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

@@ -30,12 +30,12 @@ class Play(NamedTuple):
 
 @dataclass(frozen=True)
 class Go:
-    """A moment at which a player who held cards could play none of them.
+    """A go: a player held cards and could play none of them.
 
     Attributes:
-        count: the count then.
+        count: the count at that moment.
         mine: whether it was this player.
-        after: how many cards of the deal had been played.
+        after: the number of cards played in the deal before it.
     """
 
     count: int
@@ -51,7 +51,7 @@ class Deal:
         number: of the deal in the game, from 1.
         discarded: the cards this player has discarded.
         plays: the cards of the deal so far, oldest first, with their players.
-        gos: the moments at which a player could not play.
+        gos: the gos of the deal so far.
     """
 
     number: int
@@ -65,7 +65,7 @@ class PlainAgent(ABC):
 
     Attributes:
         name: its name in tables.
-        deal: what else the player may know of the current deal.
+        deal: further knowledge of the current deal.
     """
 
     name = "plain"
@@ -135,8 +135,8 @@ class PlainAgent(ABC):
         return parse_card(card)
 
     def _to_crib(self, view: Any, held: Sequence[str], dealer: bool, scores: tuple[int, int]) -> int:
-        """Return the first card of the pair not laid yet."""
-        # The class of a player need not call __init__.
+        """Return the first card of the pair that is not discarded yet."""
+        # A subclass need not call __init__.
         seconds: SecondDiscards = self.__dict__.setdefault("_seconds", SecondDiscards())
         discarded = self.deal.discarded
         if discarded and (second := seconds.take(view)) is not None:
@@ -152,7 +152,7 @@ class PlainAgent(ABC):
 
 
 def read_deal(view: Any) -> Deal:
-    """Return the deal of a two-hand view."""
+    """Return the `Deal` of a two-hand view."""
     n = int(view["pile_n"])
     mine = [bool(view["pile_seats"] >> 2 * i & 1 == 0) for i in range(n)]
     cards = [int(card) for card in view["pile"][:n]]
@@ -164,7 +164,7 @@ def read_deal(view: Any) -> Deal:
     for i, card in enumerate(cards):
         count += pip(card)
         last = mine[i]
-        # A count ends where the next card does not fit, or now, if it has ended.
+        # A count ends before a card that does not fit; after the last card see ``pile_from``.
         ended = count + pip(cards[i + 1]) > 31 if i + 1 < n else int(view["pile_from"]) == n
         unable = []
         if count < 31 and (ended or mover[i] == last):

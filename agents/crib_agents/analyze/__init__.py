@@ -3,8 +3,7 @@
 The values are `expert`'s; with three and four hands they are `learned`'s.
 
 `analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
-make one from cards written as text.
-`crib analyze` is the same on the command line.
+make one from cards written as text. `crib analyze` is the same on the command line.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ class DiscardChoice:
         discard: the pair, such as ``"KH 6S"``.
         keep: the kept hand.
         hand: mean points of the hand over the starters.
-        crib: mean points of the crib, negative if it is another side's; of several other sides'
-            each counts in part.
+        crib: mean points of the crib; negative if it is another side's, and then divided by the
+            number of other sides.
         pegging: expected pegged points, minus those of the other seat; with three and four hands
-            what `learned`'s network expects beyond hand and crib.
+            the points that `learned`'s network expects besides hand and crib.
         points: the sum of the three.
         win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
-            the difference in points, scaled. With three and four hands always that of the game.
+            the difference in points, scaled. With three and four hands always of the game.
     """
 
     discard: str
@@ -64,10 +63,10 @@ class CardChoice:
 
     Attributes:
         card: the card.
-        now: points it makes at once.
-        mine: points this seat should peg in the rest of the deal's pegging; with three and four
-            hands the points of its side in the rest of the deal, less the mean of the others'.
-        theirs: the same of the other seat; 0 with three and four hands.
+        now: points that it pegs now.
+        mine: expected points of this seat in the rest of the pegging; with three and four hands
+            those of its side in the rest of the deal, less the mean of the others'.
+        theirs: the same for the other seat; 0 with three and four hands.
         points: ``now`` plus ``mine`` minus ``theirs``.
         win: the value, 0 to 1; see `DiscardChoice`.
     """
@@ -87,12 +86,12 @@ class CellChoice:
     Attributes:
         place: ``"row 1, column 2"``, counted from 0, or ``"the crib"``.
         action: the environment's action.
-        mine: points this seat's side is expected to make in the round.
-        theirs: points the other side is.
-        value: the difference, as a search over the next cards finds it; in a game each side's
-            points are weighed in it by their effect on the probability of winning.
-        win: the probability of winning the game, of a single round that of making more: for the
-            best place with the points above, for another with as much less as its value is less.
+        mine: expected points of this seat's side in the round.
+        theirs: expected points of the other side.
+        value: the difference, by a search over the next cards; in a game each side's points are
+            weighted by their effect on the probability of winning.
+        win: the probability of winning the game, or a single round: for the best place by its
+            ``mine`` and ``theirs``, for another by those points less its loss in ``value``.
     """
 
     place: str
@@ -110,12 +109,12 @@ Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
 def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does, with few exceptions. Near the end of a two-hand game ``win``
-    is shifted to ``expert``'s measured share of games won, in the same order. Far from the end
-    ``expert`` takes the value of a pair to discard as linear in points, to save time, and here it
-    never is. At Table Top ``expert`` searches its four best places further, and here every place
-    is. With three and four hands the first is what ``learned`` does. The records are dataclasses,
-    so that ``pandas.DataFrame(analyze(views))`` is a table of them.
+    The first is the choice of ``expert``, with few exceptions. Near the end of a two-hand game
+    ``win`` is shifted to ``expert``'s measured share of games won, in the same order. To save time,
+    ``expert`` takes values of discards far from the end as linear in points, and at Table Top
+    searches only its four best places further; `analyze` does neither. With three and four hands
+    the first is the choice of ``learned``. The records are dataclasses, so that
+    ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
         views: records [1] of a view of a seat to move, such as `discard_view`, `pegging_view` or
@@ -135,12 +134,12 @@ def analyze(views: Views) -> Choices:
 
 
 def action_values(views: Views) -> Doubles:
-    """Return each action's value, the `win` of its best choice, float64[B, actions], or NaN."""
+    """Return each action's value, the ``win`` of its best choice, float64[B, actions], or NaN."""
     return VALUES[family_of(views).name](views)
 
 
 def two_hand_choices(views: Views) -> Choices:
-    """Return every pair to discard (with a card already laid) or card to play, the best first."""
+    """Return every card to play, or pair to discard (with a card already discarded), best first."""
     view = views[0]
     held = view["hand"][: view["hand_n"]].tolist()
     if view["phase"] != DISCARD:
@@ -182,7 +181,7 @@ def many_hand_choices(views: Views) -> Choices:
 def discard_choices(
     dealt: list[int], found: list[tuple[float, tuple[int, ...], float, float, float]]
 ) -> list[DiscardChoice]:
-    """Return cards to discard of those dealt by value, cards, hand, crib and pegging."""
+    """Return choices of discards, the best first, from tuples (win, cards, hand, crib, pegging)."""
     choices = []
     for win, away, hand, crib, pegs in sorted(found, reverse=True):
         keep = (card for card in sorted(dealt, reverse=True) if card not in away)
@@ -192,7 +191,7 @@ def discard_choices(
 
 
 def card_choices(found: list[tuple[float, int, float, float, float]]) -> list[CardChoice]:
-    """Return cards to play by value, card, points now, this seat's and the other's later ones."""
+    """Return choices of cards, the best first, from tuples (win, card, now, mine, theirs)."""
     return [
         CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
         for win, card, now, mine, theirs in sorted(found, reverse=True)
@@ -211,7 +210,7 @@ def table_top_choices(views: Views) -> list[CellChoice]:
 
 
 def two_hand_action_values(views: Views) -> Doubles:
-    """Return the value of each card with two hands; one to discard has that of its best pair."""
+    """Return the value of each card with two hands; a discard has the value of its best pair."""
     values = np.full((len(views), DECK_SIZE), np.nan)
     pegs = np.flatnonzero(views["phase"] != DISCARD)
     if len(pegs):
@@ -235,7 +234,7 @@ def table_top_action_values(views: Views) -> Doubles:
 
 
 def _by_card(views: Views, found: Doubles) -> Doubles:
-    """Return values of the cards of a hand by card."""
+    """Convert values by place in the hand to values by card, float64[B, 52]; NaN if illegal."""
     values = np.full((len(views), DECK_SIZE), np.nan)
     legal = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 == 1
     at, slot = np.nonzero(legal)
@@ -247,7 +246,7 @@ def _by_pair(views: Views) -> Doubles:
     """Return the value of the best pair with each card that may be discarded."""
     values = np.full((len(views), DECK_SIZE), np.nan)
     sizes = np.unique(views["dealt"])
-    if len(sizes) > 1:  # of both two-hand games
+    if len(sizes) > 1:  # views of both two-hand games
         for size in sizes:
             some = views["dealt"] == size
             values[some] = _by_pair(views[some])

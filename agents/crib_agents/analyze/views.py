@@ -1,9 +1,9 @@
-"""Positions as one seat knows them, from cards written as text.
+"""Views of positions, from cards written as text.
 
-Any cards that fit stand for those that the seat cannot see. In the two-hand games the engine plays
-the deal up to the position, so a position that no deal can reach is refused. Then `view` shows it
-to the seat, so the invented cards stay hidden. A layout of Table Top does not say which turn placed
-which card, so this is invented: the expert does not use it.
+Cards that the seat cannot see are invented. In the two-hand games the engine plays the deal up to
+the position, so a position that no deal can reach is refused. The view hides the invented cards.
+A layout of Table Top does not say which turn placed which card, so the turns are invented too: the
+expert does not use them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, 
 from crib_env.policy import Views
 from crib_env.rules import Rules, TableTopRules, TwoHandRules, find_rules
 
-DISCARDED = 2  # cards each seat lays in the crib
+DISCARDED = 2  # cards that each seat discards
 ME, OTHER = 0, 1
-LANE = np.zeros(1, dtype=np.int64)  # the one game of a `GameBatch`
+LANE = np.zeros(1, dtype=np.int64)  # index of the only game of a `GameBatch`
 
 
 def discard_view(
@@ -51,7 +51,7 @@ def discard_view(
         records [1] of the two-hand view.
 
     Raises:
-        ValueError: cards that are none, a wrong number of them, scores beyond the target.
+        ValueError: unreadable cards, a wrong number of them, or scores beyond the target.
     """
     chosen = find_rules(rules, TwoHandRules)
     mine = read_cards("hand", hand)
@@ -97,8 +97,8 @@ def pegging_view(
         records [1] of the two-hand view.
 
     Raises:
-        ValueError: cards that are none or come twice, a wrong number of them, a pile that cannot
-            have been played, or a position in which it is not this seat's turn.
+        ValueError: unreadable or repeated cards, a wrong number of them, a pile that cannot have
+            been played, or a position in which it is not this seat's turn.
     """
     chosen = find_rules(rules, TwoHandRules)
     held, away, up = (read_cards("hand", hand), read_cards("discarded", discarded), parse_card(starter))
@@ -116,7 +116,7 @@ def pegging_view(
     if len(theirs) > size:
         raise ValueError(f"the other seat keeps {size} cards, and {len(theirs)} are in the pile")
     refuse_twice([*mine, *theirs, up])
-    # The highest cards not seen: where the other seat could not play, they do not fit either.
+    # The other seat gets the highest unseen cards: where it could not play, they do not fit.
     hidden = _hidden([*mine, *theirs, up])
     unknown = size - len(theirs)
     filled = theirs + hidden[len(hidden) - unknown :]
@@ -131,7 +131,7 @@ def pegging_view(
 
 
 class _OpenDeal:
-    """A deal with every card laid open, played through the engine; seat 0 asks."""
+    """A deal with all cards known, played through the engine; seat 0 is the view's."""
 
     def __init__(
         self, rules: Rules, episode: str, mine: Sequence[int], theirs: Sequence[int], starter: int, dealer: bool
@@ -144,15 +144,15 @@ class _OpenDeal:
 
     @property
     def state(self) -> Any:
-        """The engine's record."""
+        """The engine's state of the game."""
         return self.games.states[0]
 
     def step(self, seat: int, card: int) -> None:
-        """Use a card that is known to be legal."""
+        """Discard or play a card that is known to be legal."""
         assert self.state["to_move"] == seat
         bad = self.games.step(LANE, np.array([card]))
         assert bad is None
-        self.games.states["scores"] = 0  # so that no seat goes out on the way
+        self.games.states["scores"] = 0  # so that no seat wins before the position
 
     def play(self, seat: int, card: int) -> None:
         """Play a card of the pile."""
@@ -182,7 +182,7 @@ class _OpenDeal:
 
 
 def read_cards(name: str, text: str) -> list[int]:
-    """Return the cards of an argument called ``name``."""
+    """Return the cards in a text; errors begin with ``name``."""
     try:
         return parse_cards(text)
     except ValueError as error:
@@ -219,13 +219,13 @@ def layout_view(
     """Return the view of a Table Top seat about to place a card.
 
     Args:
-        layout: five rows from the top, with ``/`` between them, a cell a card or ``.``, the
-            starter in the centre: ``"...../.4C.../..7H../...8H./....."``.
+        layout: five rows from the top, with ``/`` between them; a cell is a card or ``.``, and the
+            starter is in the centre: ``"...../.4C.../..7H../...8H./....."``.
         card: the card in turn, such as ``"6D"``.
         rows: whether its side scores the rows; else the columns.
-        crib: the cards this seat has laid in the crib.
-        partners_crib: those its partner has, with four players.
-        others_crib: how many the other side has laid.
+        crib: the cards that this seat has put in the crib.
+        partners_crib: those of its partner, with four players.
+        others_crib: the number of cards that the other side has put in the crib.
         players: 2 or 4.
         scores: its side's score and the other's.
         rules: a preset's name, or `Rules`, of Table Top.
@@ -235,8 +235,8 @@ def layout_view(
         records [1] of the Table Top view.
 
     Raises:
-        ValueError: cards that are none or come twice, a layout that no round reaches, more cards
-            in the crib than are owed.
+        ValueError: unreadable or repeated cards, a layout that no round reaches, or more cards in
+            the crib than are owed.
     """
     chosen = find_rules(rules, TableTopRules)
     if players not in (2, SEATS):
@@ -260,7 +260,7 @@ def layout_view(
 def _fill(
     s: Any, cells: list[int], card: int, me: int, laid: list[int], own: dict[int, list[int]], players: int
 ) -> None:
-    """Make the state ``s`` one in which it is seat ``me``'s turn with ``card``."""
+    """Fill the state ``s`` with the position in which seat ``me`` is to place ``card``."""
     known = [c for c in cells if c != NONE] + [card] + [c for cards in own.values() for c in cards]
     refuse_twice(known)
     hidden = [c for c in range(DECK_SIZE) if c not in known]
@@ -268,7 +268,7 @@ def _fill(
     turn = len(occupied) + sum(laid)
     if turn >= TURNS:
         raise ValueError(f"after {turn} turns the round is over: there is nothing to choose")
-    dealer = (me - 1 - turn) % players  # T4: so that the seat is the one in turn
+    dealer = (me - 1 - turn) % players  # T4: makes ``me`` the seat in turn
     s["players"], s["to_move"], s["dealer"], s["turn"] = players, me, dealer, turn
     s["layout"], s["turns"], s["crib"], s["winner"], s["deals"] = cells, NONE, NONE, NONE, 1
     s["placed"] = sum((c != NONE) << cell for cell, c in enumerate(cells))
@@ -321,7 +321,7 @@ def _cells(layout: str) -> list[int]:
 
 
 def _refuse_apart(cells: list[int]) -> None:
-    """Raise if a card of the layout touches no other, which T5 does not let happen."""
+    """Raise a ValueError unless all cards are connected to the starter, as T5 requires."""
     placed = {divmod(cell, SIZE) for cell in range(CELLS) if cells[cell] != NONE}
     reached = {divmod(CENTRE, SIZE)}
     fresh = set(reached)
@@ -336,7 +336,7 @@ def _refuse_apart(cells: list[int]) -> None:
 
 
 def _discarded(me: int, mine: int, partners: int, others: int, players: int) -> list[int]:
-    """Return how many cards each seat has laid in the crib."""
+    """Return the number of cards that each seat has put in the crib."""
     quota = CRIB_CARDS // players
     side = CRIB_CARDS // 2
     if mine > quota or partners > quota or not 0 <= others <= side:

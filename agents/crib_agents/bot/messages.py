@@ -2,7 +2,7 @@
 
 A message holds everything that the seat to move may know, in a card player's words: cards such as
 ``"5H"``, seats and sides by their number at the table. `decisions` writes messages, `read_decision`
-reads one and checks it, so that no kernel meets a position that cannot be.
+reads one and checks it, so that kernels get only possible positions.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ CRIB = "crib"
 MOST_COUNT = 31
 CARDS = tuple(format_card(card) for card in range(52))
 PHASES = {"discard": DISCARD, "play": PEGGING}
-# The fields of a view that are rules: numbers, and those that are true or false.
+# The rules fields of a view: numbers, then booleans.
 NUMBERS = ("dealt", "target", "match_target", "flush_size", "crib_flush_size", "heels")
-MOST = {"match_target": LARGEST_MATCH_TARGET}  # of the numbers; others go up to `LARGEST_TARGET`
+MOST = {"match_target": LARGEST_MATCH_TARGET}  # limits of the numbers; the default is `LARGEST_TARGET`
 FLAGS = ("single_count", "second_go_ends", "adjacency", "score_difference", "partners_confer")
 
 GAMES = ("six_card", "five_card", "three_hand", "four_hand", "table_top", "table_top_ship")
 
 
 def game_of(rules: Rules) -> str:
-    """Return the protocol's name of the game of some rules: one of `GAMES`."""
+    """Return the protocol's name for the game of ``rules``, one of `GAMES`."""
     known = {"hoyle": "six_card"}
     near = [
         known.get(name, name)
@@ -60,7 +60,7 @@ def preset_of(game: str) -> Rules:
 
 
 def places_cards(family: Family) -> bool:
-    """Return whether a decision of a family places a card on a layout; else it uses a held card."""
+    """Return whether a family's decisions place a card on a layout, or else use a held card."""
     return "layout" in (family.view.names or ())
 
 
@@ -68,7 +68,7 @@ def places_cards(family: Family) -> bool:
 
 
 def decisions(views: Views) -> list[Message]:
-    """Return the message of each view [B] of a seat to move, without its id, seed and events."""
+    """Return the decision message of each view [B], without its id, seed and events."""
     family = family_of(views)
     write = _cells if places_cards(family) else _cards
     places = _places(views.dtype)
@@ -78,7 +78,7 @@ def decisions(views: Views) -> list[Message]:
 
 @cache
 def _places(view: np.dtype[np.void]) -> list[tuple[str, int | slice]]:
-    """Return where each field of a view lies among its numbers, all int64."""
+    """Return the index or slice of each field in a view, taken as int64 numbers."""
     places: list[tuple[str, int | slice]] = []
     for name, (kind, offset, *_) in (view.fields or {}).items():
         at, n = offset // 8, kind.itemsize // 8
@@ -87,7 +87,7 @@ def _places(view: np.dtype[np.void]) -> list[tuple[str, int | slice]]:
 
 
 def _cards(v: Mapping[str, Any], family: Family) -> Message:
-    """Return the decision of a game with hands."""
+    """Return the decision message of a game with hands."""
     seat, players, sides = v["seat"], v.get("players", 2), v.get("sides", 2)
     side_of = list(v.get("side_of", (0, 1))[:players])
     hand, n, start = v["hand"][: v["hand_n"]], v["pile_n"], v["pile_from"]
@@ -127,7 +127,7 @@ def _cards(v: Mapping[str, Any], family: Family) -> Message:
 
 
 def _cells(v: Mapping[str, Any], family: Family) -> Message:
-    """Return the decision of a card to place at Table Top."""
+    """Return the decision message of a card to place at Table Top."""
     seat, players = v["seat"], v["players"]
     layout, turns = v["layout"], v["turns"]
     mine = 1 - v["scores_rows"]
@@ -164,12 +164,12 @@ def _rules(v: Mapping[str, Any]) -> Message:
 
 
 def _turned(values: Sequence[int], first: int) -> list[int]:
-    """Return values counted to the left from ``first`` in the order of the table, from 0."""
+    """Return values, which begin at seat or side ``first``, in the order from 0."""
     return _seen_from(values, -first)
 
 
 def _legal(view: Any, family: Family) -> list[Any]:
-    """Return the legal actions of a view, as a message names them."""
+    """Return the legal actions of a view, as `written` names them."""
     bits = int(view["legal"])
     if places_cards(family):
         return [_place(action) for action in range(TO_CRIB + 1) if bits >> action & 1]
@@ -185,12 +185,12 @@ def _place(action: int) -> str | list[int]:
 
 
 def written(action: int, family: Family) -> str | list[int]:
-    """Return an action as an answer names it: a card, a cell ``[row, column]`` or ``"crib"``."""
+    """Return an action as in messages: a card, a cell ``[row, column]`` or ``"crib"``."""
     return _place(action) if places_cards(family) else CARDS[action]
 
 
 def event_messages(events: Sequence[Event]) -> list[Message]:
-    """Return the points pegged: the side, its points, the reason and the cards."""
+    """Return a message for each event: the side, its points, the reason and the cards."""
     return [{"side": e.seat, "points": e.points, "for": e.reason, "cards": [CARDS[c] for c in e.cards]} for e in events]
 
 
@@ -198,7 +198,7 @@ def event_messages(events: Sequence[Event]) -> list[Message]:
 
 
 def read_action(answer: object, message: Message) -> list[int]:
-    """Return the actions of an answer: one, or both cards to discard; else a ValueError."""
+    """Return the action of an answer, or both cards to discard; a ValueError if it is illegal."""
     action: Any = answer.get("action") if isinstance(answer, dict) else None
     legal = message["legal"]
     if "card" in message:
@@ -219,11 +219,11 @@ def read_action(answer: object, message: Message) -> list[int]:
 
 
 class MessageError(ValueError):
-    """A message that does not follow the protocol, or a position that cannot be."""
+    """A message does not follow the protocol, or its position is impossible."""
 
 
 def read_decision(message: Mapping[str, Any]) -> Views:
-    """Return the view of a decision, records [1], or raise a MessageError that says why not."""
+    """Return the view of a decision message, records [1]; raise a MessageError if it is bad."""
     try:
         game = _choice(message, "game", GAMES)
         family = find_family(preset_of(game).family)
@@ -374,7 +374,7 @@ def _read_cells(message: Mapping[str, Any], game: str, family: Family, v: Any) -
 
 
 def _seen_from(values: Sequence[int], first: int) -> list[int]:
-    """Return values in the order of the table counted to the left from ``first``."""
+    """Return values, which are in the order from 0, in the order from ``first``."""
     return [*values[first:], *values[:first]]
 
 

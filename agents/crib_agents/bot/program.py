@@ -46,12 +46,12 @@ from crib_env.events import Event
 from crib_env.policy import Actions, SecondDiscards, Views, one_or_many
 from crib_env.rules import Rules
 
-START_SECONDS = 60.0  # to answer the greeting, and more for the first decision, which may compile
-LOOK_EVERY = 0.2  # seconds between two looks at whether a silent program has died
+START_SECONDS = 60.0  # to answer the greeting, and extra for the first decision, which may compile
+LOOK_EVERY = 0.2  # seconds between checks whether a silent program has died
 QUIT_SECONDS = 1.0  # to end after "quit", before it is killed
-IN_FLIGHT = 64  # decisions that may wait for an answer
-GROUP = 16  # of them are written at a time
-MOST_BYTES = 1 << 20  # of a line that a program writes
+IN_FLIGHT = 64  # most decisions that wait for an answer
+GROUP = 16  # decisions written at a time
+MOST_BYTES = 1 << 20  # longest line of a program
 LAST_LINES = 3  # of stderr, shown when a program dies
 
 logger = logging.getLogger("crib_agents.bot")
@@ -63,7 +63,7 @@ class BotError(RuntimeError):
 
 
 class Program:
-    """A running program, lines in and lines out; a ValueError if it cannot be started."""
+    """A running program, with lines in and lines out; a ValueError if it cannot be started."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None) -> None:
         try:
@@ -85,7 +85,7 @@ class Program:
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._buffer = b""
-        self._untold: list[str] = []  # lines that are not answered, sent before the next decision
+        self._untold: list[str] = []  # lines without an answer, sent before the next decision
         self._said: deque[str] = deque(maxlen=LAST_LINES)
         self._reader = Thread(target=_log_lines, args=(self._process.stderr, command[0], self._said), daemon=True)
         self._reader.start()
@@ -98,9 +98,9 @@ class Program:
         """Send messages and return the JSON value that answers each.
 
         Args:
-            messages: each is sent as a line; while the program answers some, more are written.
+            messages: each is sent as a line; more are written while the program answers.
             seconds: the limit per line; ``extra`` is added once.
-            in_flight: lines that may wait for an answer.
+            in_flight: most lines that wait for an answer.
 
         Raises:
             TimeoutError: no answer in time.
@@ -127,7 +127,7 @@ class Program:
             if left <= 0:
                 raise TimeoutError(f"no answer within {seconds:.3g} s a decision, and the program was killed")
             ready = dict(poll.poll(min(left, LOOK_EVERY) * 1000))
-            if not ready and self._process.poll() is not None:  # a copy may hold the pipe open
+            if not ready and self._process.poll() is not None:  # a fork may hold the pipe open
                 raise self._death()
             if self._in in ready:
                 try:
@@ -141,7 +141,7 @@ class Program:
             if self._out in ready:
                 before = len(answers)
                 answers += self._read()
-                if len(answers) > before:  # the limit is of what still waits
+                if len(answers) > before:  # a new limit for the lines that still wait
                     self.answered = min(len(answers), len(messages) - 1)
                     deadline = time.monotonic() + seconds * (sent - len(answers))
         if len(answers) > len(messages):
@@ -149,11 +149,11 @@ class Program:
         return answers
 
     def tell(self, message: Message) -> None:
-        """Send a message that is not answered, before the next one that is."""
+        """Queue a message without an answer, to be sent before the next one with an answer."""
         self._untold.append(line_of(message))
 
     def quit(self) -> None:
-        """Let the program end in order, then kill its remaining processes."""
+        """Send "quit", wait up to `QUIT_SECONDS`, then kill the program's remaining processes."""
         data = "".join(f"{line}\n" for line in [*self._untold, '{"type": "quit"}']).encode()
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             os.write(self._in, data)
@@ -161,7 +161,7 @@ class Program:
         self.end()
 
     def _read(self) -> list[object]:
-        """Return the answers that have arrived whole."""
+        """Return the answers whose lines have arrived completely."""
         try:
             data = os.read(self._out, MOST_BYTES)
         except BlockingIOError:
@@ -174,7 +174,7 @@ class Program:
         return [_parsed(line) for line in whole if line.strip()]
 
     def _death(self) -> BotError:
-        """Return how the program ended, with the last that it said on stderr."""
+        """Return an error that says how the program ended, with its last lines of stderr."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(QUIT_SECONDS)
         self._reader.join(LOOK_EVERY)
@@ -205,7 +205,7 @@ def _log_lines(stream: IO[bytes], name: str, said: deque[str]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program with all that it started, and free its pipes."""
+    """Kill a program and all that it started, and free its pipes."""
     if hasattr(os, "killpg"):  # it leads a group
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -218,15 +218,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def end_programs() -> None:
-    """End all programs of this process, which is about to leave without Python's own end."""
+    """End all programs of this process, before an exit by ``os._exit``."""
     for program in list(_running):
         program.end()
 
 
 # --- the agent ------------------------------------------------------------------------------------
 
-WARM = 3.0  # allowance of a later program's first decision, in multiples of the first program's
-MOVE_SECONDS = 60.0  # the longest decision, where no limit is given
+WARM = 3.0  # extra time of a later program's first decision, in multiples of the first program's
+MOVE_SECONDS = 60.0  # default limit of a decision
 MOST_NAME = 60
 
 
@@ -261,14 +261,14 @@ class CommandAgent:
 
     Args:
         command: the program with its arguments, as a shell would split them, or a list of words.
-        move_seconds: the longest a decision may take; None for a minute.
+        move_seconds: the limit of a decision, in seconds; None for a minute.
         environment: the program's environment; None for the caller's.
-        started: the program and its greeting, if `start` has started it.
+        started: the program and its greeting, as `start` returns them.
 
     Attributes:
         name: the program's name, by its greeting.
         author: the program's author, by its greeting.
-        games_at_once: how many games it follows at a time.
+        games_at_once: the most games that it follows at a time.
         plays: the names of the games that it plays.
         more: further fields of every decision, which the program must ignore.
 
@@ -316,9 +316,9 @@ class CommandAgent:
 
         Raises:
             TimeoutError: no answer in time.
-            BotError: the program died, or an answer is none of the protocol.
+            BotError: the program died, or an answer does not follow the protocol.
             ValueError: an answer is no legal action.
-            NoResultError: a Python agent in its own process has raised one.
+            NoResultError: a Python agent in its own process raised one.
         """
         if not len(views):
             return np.zeros(0, dtype=np.int64)
@@ -349,7 +349,7 @@ class CommandAgent:
         """Name the games of the next `act`'s views, with the points pegged in each.
 
         Args:
-            keys: what identifies the game and seat of each view.
+            keys: identifiers of the game and seat of each view.
             events: the points pegged since that seat's last decision.
             games: the batch that they are played in.
         """
@@ -385,7 +385,7 @@ class CommandAgent:
                 raise ValueError(str(why) if isinstance(why, str) else shown(answer))
 
     def close(self) -> None:
-        """End the program, which may take a second to end in order."""
+        """End the program; see `Program.quit`."""
         with self._lock:
             if self._program is not None:
                 self._program.quit()
@@ -424,7 +424,7 @@ class CommandAgent:
         self.games_at_once, self.plays, self._accepts = int(games), tuple(plays), accepts
 
     def _ask(self, messages: Sequence[Message], decisions: bool = True) -> list[object]:
-        """Return the program's answers; end it where it fails. Decisions spend its allowance."""
+        """Return the program's answers; end it if it fails. Decisions use its start allowance."""
         if not messages:
             return []
         if self._program is None:
@@ -450,7 +450,7 @@ class CommandAgent:
         return answers
 
     def _legal(self, answer: object, message: Message) -> list[int]:
-        """Return the actions of an answer; the program's own error ends its game."""
+        """Return the actions of an answer; raise a BotError if it reports an error."""
         try:
             if isinstance(answer, dict) and isinstance(answer.get("error"), str):
                 raise BotError(f"the program says {shown(answer['error'])}")
@@ -492,7 +492,7 @@ class CommandAgent:
 
 
 class ProbableAgent(CommandAgent):
-    """A program that also says how likely it is to take each action."""
+    """A program that also states its probability of each action."""
 
     @one_or_many
     def action_probabilities(self, views: Views) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -524,10 +524,10 @@ def command_agent(command: str, move_seconds: float | None = None) -> CommandAge
 
 
 class ProcessAgent(CommandAgent):
-    """A Python agent in its own process, which may say that a failure costs no game."""
+    """A Python agent in its own process; it can report a failure that costs no game."""
 
     def _legal(self, answer: object, message: Message) -> list[int]:
-        """Return the actions of an answer; raise a NoResultError where the agent has."""
+        """Return the actions of an answer; raise a NoResultError if the agent raised one."""
         if isinstance(answer, dict) and answer.get("no_result") is True:
             raise NoResultError(shown(answer.get("error")))
         return super()._legal(answer, message)

@@ -1,9 +1,9 @@
-"""An agent of ours as a bot: reads decisions line by line and answers each with an action.
+"""An agent of ours as a bot: it reads decisions line by line and answers each with an action.
 
     python -m crib_agents.bot expert
 
-``crib bot expert`` is the same. A ``decision`` is answered by the agent, an ``analyze`` by every
-choice with its value, ``probabilities`` by the agent's own.
+``crib bot expert`` is the same. The answer to ``decision`` is the agent's action, to ``analyze``
+every choice with its value, to ``probabilities`` the agent's probability of each legal action.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from crib_env.errors import NoResultError
 from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions
 from crib_env.supported_rules import refuse_rules
 
-AT_ONCE = 64  # lines taken together, by agents whose choice uses no chance
-LOOK_EVERY = 0.2  # seconds between two looks at whether the parent lives
+AT_ONCE = 64  # lines per call of `Bot.answers`
+LOOK_EVERY = 0.2  # seconds between checks that the parent is alive
 AUTHOR = "crib-env"
 
 
@@ -39,7 +39,7 @@ class Bot:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        # Such an agent answers views together; another needs the seed of each line.
+        # An agent that draws nothing acts on a batch of views; others need each line's seed.
         self.together = not getattr(agent, "draws", True)
 
     def answers(self, lines: Sequence[str | bytes]) -> list[Message]:
@@ -53,7 +53,7 @@ class Bot:
                 views.append((i, read_decision(messages[i])))
             except MessageError as error:
                 answers[i] = {"error": str(error)}
-        groups: dict[Any, list[tuple[int, Views]]] = {}  # views of one kind together, or each alone
+        groups: dict[Any, list[tuple[int, Views]]] = {}  # by dtype, or one view each
         for i, view in views:
             groups.setdefault(view.dtype if self.together else i, []).append((i, view))
         for group in groups.values():
@@ -74,7 +74,7 @@ class Bot:
                 answers[i] = _failed(error)
 
     def _answer(self, message: Message) -> Message | None:
-        """Return the answer to anything but a decision; None where there is none."""
+        """Return the answer to a message; None for a decision, and for messages without one."""
         kind = message.get("type")
         answers: dict[Any, Callable[[Message], Message]] = {
             "hello": self._greet,
@@ -114,7 +114,7 @@ class Bot:
         }
 
     def _accepts(self, message: Message) -> Message:
-        """Say whether the agent plays by some rules."""
+        """Return whether the agent plays by the rules of a message."""
         given, episode = dict(message.get("rules", {})), message.get("episode")
         if message.get("game") not in GAMES:
             raise MessageError(f'"game" must be one of {", ".join(GAMES)}')
@@ -126,10 +126,10 @@ class Bot:
         return {"accepts": True}
 
     def _probabilities(self, message: Message) -> Message:
-        """Return the agent's probability of each legal action, in their order."""
+        """Return the agent's probability of each action, in the order of ``legal``."""
         views = read_decision(message)
         family = family_of(views)
-        rng = np.random.default_rng(0)  # for an agent that draws nothing
+        rng = np.random.default_rng(0)  # unused by an agent that draws nothing
         (found,) = action_probabilities(self.agent, views, family.actions, rng)
         names = [written(action, family) for action in range(family.actions)]
         shares = {str(name): float(share) for name, share in zip(names, found, strict=True)}
@@ -145,7 +145,7 @@ def _analyze(message: Message) -> Message:
 
 
 def _failed(error: BaseException) -> Message:
-    """Return the answer of a failure; a process of ours says whether it costs the game."""
+    """Return the answer for an error; ``no_result`` tells `ProcessAgent` that it costs no game."""
     no_result = {"no_result": True} if isinstance(error, NoResultError) else {}
     return {"error": f"{type(error).__name__}: {error}", **no_result}
 
@@ -184,7 +184,7 @@ def serve(agent: Agent, lines: IO[bytes], answers: IO[bytes]) -> None:
             some = whole[at : at + AT_ONCE]
             found = bot.answers(some)
             if os.getpid() != own:
-                os._exit(0)  # a copy, forked by the agent
+                os._exit(0)  # a fork made by the agent
             for answer in found:
                 answers.write(json.dumps(answer).encode() + b"\n")
             answers.flush()
@@ -193,8 +193,8 @@ def serve(agent: Agent, lines: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def main(name: str, leads: bool = False) -> None:
-    """Serve the agent of a name over stdin and stdout; ``leads``: end the group with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, which ends this
+    """Serve a named agent over stdin and stdout; ``leads``: end its group with the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller handles Ctrl-C and ends this process
     if leads:
         Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     # The agent's prints must not mix with the answers: redirect them to stderr.
@@ -205,7 +205,7 @@ def main(name: str, leads: bool = False) -> None:
         serve(load_agent(name), lines, answers)
     except BrokenPipeError:
         pass
-    except BaseException as error:  # the agent could not be made; it may call sys.exit
+    except BaseException as error:  # the agent cannot be made; its code may call sys.exit
         refusal = {"name": f"{type(error).__name__}: {error}", "refused": True}
         answers.write(json.dumps(refusal).encode() + b"\n")
         if not leads:

@@ -20,17 +20,17 @@ from crib_env.engine.ranks import RANKS
 
 FOLDER = Path(__file__).parent
 ROLES = ("pone", "dealer")
-DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of a game's axis
-VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
-MANY_HAND = ("three_hand", "four_hand")  # those for three and for four
+DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of the game axis
+VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the order of that axis
+MANY_HAND = ("three_hand", "four_hand")  # the many-hand presets
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """A file of arrays with their expected shapes."""
 
-    file: str  # its name; without the ending, what ``python -m research.tables`` calls it
-    version: int  # of its form
+    file: str  # its name; the stem is its name in ``python -m research.tables``
+    version: int  # of its format
     # the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or `MANY_HAND`).
     # Where the five-card game has fewer hands, zeros follow them.
     shapes: dict[str, tuple[int, ...]]
@@ -38,7 +38,7 @@ class Table:
 
     @property
     def path(self) -> Path:
-        """Where the table lies."""
+        """The path of the file."""
         return FOLDER / self.file
 
     @property
@@ -117,7 +117,7 @@ TABLES = (
 
 @cache
 def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
-    """Return the arrays of a table in the shapes it states; read once in a process."""
+    """Return the arrays of a table after checks of version and shapes; cached per process."""
     path = path or table.path
     again = f"make it again with {table.made_by}"
     if not path.exists():

@@ -1,4 +1,4 @@
-"""``equilibrium``: plays for points, by the mixed strategy that solves a deal as a zero-sum game.
+"""``equilibrium``: plays for points by the stochastic policy that solves a deal as a zero-sum game.
 
 It looks a position up and draws by the probabilities. The tables of many games lie in one flat
 array: compiled agents take only float64, which holds whole numbers up to 2**53 exactly, so six
@@ -6,8 +6,8 @@ probabilities go into one. Some positions have no entry, because the choice is c
 rank is legal, or the other seat has no cards left. In the second case the agent tries the orders of
 its cards and plays the one with the most points.
 
-`classes` are the hands up to the names of the suits, `public_tree` is the tree of the pegging,
-`strategy` has the tables and their files.
+`classes` has the hands up to permutations of suits, `public_tree` the tree of the pegging,
+`strategy` the tables and their files.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from crib_env.rules import Rules
 
 __all__ = ["Equilibrium", "Solved"]
 
-# Head of a strategy: the numbers of its parts and their offsets behind it.
+# Indices in the head of a packed strategy: three sizes, then the offsets of its parts.
 CLASSES, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(9)
 HEAD = 9
 
-IN_ONE = 6  # bytes in a float64
+IN_ONE = 6  # bytes packed into a float64
 
 
 def pack_bytes(values: Bytes) -> Doubles:
-    """Return bytes six to a number, the first lowest."""
+    """Pack bytes, six to a float64, the first in the lowest bits."""
     words = np.zeros((-(-len(values) // IN_ONE), 8), dtype=np.uint8)
     whole = len(values) // IN_ONE
     words[:whole, :IN_ONE] = values[: whole * IN_ONE].reshape(-1, IN_ONE)
@@ -80,14 +80,14 @@ def fill_splits(discard, packed):
 
 
 def pack_splits(discard: Bytes) -> Doubles:
-    """Return what `fill_splits` writes, float64[2 * C], of uint8[2, C, S]."""
+    """Pack discard probabilities, uint8[2, C, S], by `fill_splits` into float64[2 * C]."""
     packed = np.zeros(discard.shape[0] * discard.shape[1])
-    fill_splits(np.array(discard).reshape(len(packed), -1), packed)  # a file is read-only
+    fill_splits(np.array(discard).reshape(len(packed), -1), packed)  # a file's arrays are read-only
     return packed
 
 
 def pack(strategy: Strategy) -> Doubles:
-    """Return a strategy as one array."""
+    """Pack a strategy into one array, for kernels."""
     tree = strategy.tree
     bytes_a_number = strategy.play.shape[1]
     parts = [
@@ -105,12 +105,12 @@ def pack(strategy: Strategy) -> Doubles:
 
 @kernel
 def byte_at(weights, place):
-    """Return a byte of `pack_bytes`; ``weights`` begin where those do."""
+    """Return byte ``place`` of bytes packed by `pack_bytes` at the start of ``weights``."""
     return int(weights[place // IN_ONE]) >> (8 * (place % IN_ONE)) & 255
 
 
-FINE = 1 << 24  # steps of a draw
-ORDERS = 6  # in which three cards can be played
+FINE = 1 << 24  # resolution of a draw
+ORDERS = 6  # of playing three cards
 
 
 @kernel
@@ -126,7 +126,7 @@ def split_cards(dealt, split):
 
 @kernel
 def packed_split(v, weights, cards, n, order):
-    """Return what `fill_splits` packs of the class of ``n`` cards; write their ``order`` in it."""
+    """Return the packed splits of the class of ``n`` cards; write their ``order`` in it."""
     classes = int(weights[CLASSES])
     at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
     return int(weights[int(weights[SPLITS]) + classes * (1 - v["dealer"]) + at])
@@ -137,7 +137,7 @@ def discard_probabilities(v, weights, probabilities):
     """Write the probability of discarding each card now; ``weights`` begin with a strategy.
 
     The card of a split with the higher place goes first. If the first discard was another card,
-    the kernel takes the split with it, or else the one with the nearest place.
+    the kernel completes a split with it, or else takes the first card of the likeliest split.
     """
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
@@ -161,7 +161,7 @@ def discard_probabilities(v, weights, probabilities):
         elif discarded == first:
             probabilities[order[second]] += likely
             total += likely
-    if total == 0.0:  # a card was discarded that the strategy does not, or not first
+    if total == 0.0:  # the strategy does not discard that card, or not first
         for which in range(2):
             first, second = split_cards(n, packed >> (4 * which) & 15)
             if discarded == second and total == 0.0:
@@ -177,7 +177,7 @@ def discard_probabilities(v, weights, probabilities):
 
 @kernel
 def order_makes(v, order):
-    """Return the points of the cards held, played in an order by this seat alone; -1 if illegal."""
+    """Return the points of playing the held cards in an order, without replies; -1 if illegal."""
     n = v["hand_n"]
     places = stack.ints(3)
     first = order % n
@@ -194,7 +194,7 @@ def order_makes(v, order):
     for i in range(n):
         card = v["hand"][places[i]]
         if count + pip(card) > 31:
-            return -1  # a later one fits
+            return -1  # a later card fits
         count += pip(card)
         sequence = sequence << 4 | card >> 2
         played += 1
@@ -220,7 +220,7 @@ def pegging_probabilities(v, weights, probabilities):
     """Write the probability of playing each card now; ``weights`` begin with a strategy."""
     n = v["hand_n"]
     counted = held_ranks(v)
-    ranks = 0  # that fit
+    ranks = 0  # a mask of those that fit
     slots = 0
     for i in range(n):
         probabilities[i] = 0.0
@@ -267,7 +267,7 @@ def pegging_probabilities(v, weights, probabilities):
     for i in range(n):
         if total > 0.0:
             probabilities[i] /= total
-        elif v["legal"] >> i & 1 and ranks > 0:  # nothing is known: the lowest card that fits
+        elif v["legal"] >> i & 1 and ranks > 0:  # no probability is left: the first card that fits
             probabilities[i] = 1.0
             total = 1.0
 
@@ -313,7 +313,7 @@ def shipped() -> tuple[Solved, ...]:
 
 @entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
 def write_pair_probabilities(views, strategy, probabilities):
-    """Write how likely a strategy discards each pair of cards in order, float64[B, PAIRS]."""
+    """Write a strategy's probability of each pair of the sorted cards, float64[B, PAIRS]."""
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
     for i in range(views.shape[0]):
@@ -332,7 +332,7 @@ def write_pair_probabilities(views, strategy, probabilities):
 
 @entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
 def write_rank_probabilities(views, strategy, probabilities):
-    """Write how likely a strategy plays each rank in the pegging; float64[B, 13]."""
+    """Write a strategy's probability of each rank in the pegging, float64[B, 13]."""
     of_hand = stack.floats(HAND)
     for i in range(views.shape[0]):
         v = views[i]
@@ -357,8 +357,8 @@ def write_probabilities(views, weights, probabilities):
 class Equilibrium(CompiledAgent):
     """Plays a solved strategy by its probabilities; it ignores the score.
 
-    A view names its rules, and the agent takes the strategy for those. Fields on which strategies
-    do not depend, such as the target, may have any value.
+    It takes the strategy for the rules in the view. Fields on which strategies do not depend, such
+    as the target, may have any value.
 
     Args:
         solved: the strategies, by default those that come with the package.
@@ -382,12 +382,12 @@ class Equilibrium(CompiledAgent):
         return tuple(one.rules for one in self.solved)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Leave out the parts that every process has or can make."""
+        """Pickle neither the joined array nor the shipped strategies, which every process has."""
         return type(self), (None if self.solved is shipped() else self.solved, self.name)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Equilibrium:
-        """Return the agent of one strategy file, called by its name.
+        """Return the agent of one strategy file, by default with the file's name.
 
         Raises:
             ValueError: the file does not fit; the message names the expected and the found value.
@@ -409,5 +409,5 @@ class Equilibrium(CompiledAgent):
 
 @lru_cache(maxsize=2)  # an entry holds the strategies too: six cards take 150 MB
 def _joined(solved: tuple[Solved, ...]) -> Doubles:
-    """Return strategies as kernels read them; shared by all agents of the same ones."""
+    """Join strategies for kernels; agents with the same strategies share the array."""
     return join([one.key() for one in solved], [pack(one.strategy) for one in solved])

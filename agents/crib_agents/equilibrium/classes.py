@@ -26,9 +26,9 @@ HAND = 6  # cards of the largest hand
 
 @kernel
 def canonical(cards, n, order):
-    """Return the code of a hand's class, and where its cards are in the class's order."""
+    """Return the code of a hand's class; write ``order``, the index of the card in each place."""
     ranks = stack.ints(SUITS)
-    name = stack.ints(SUITS)  # the suit's place among the suits
+    name = stack.ints(SUITS)  # each suit's place in the order of the class
     key = stack.ints(HAND)
     for suit in range(SUITS):
         ranks[suit] = 0
@@ -56,7 +56,7 @@ def canonical(cards, n, order):
 
 @kernel
 def find_class(codes, begin, n, code):
-    """Return the number of a class, or NONE."""
+    """Return the number of the class with this code, or NONE."""
     low = 0
     high = n
     while low < high:
@@ -97,7 +97,7 @@ def list_codes(ranks, begins, suits, n, codes):
 
 @entry(void(int64[::1], int64, int64[:, ::1], int64[::1]))
 def write_classes(codes, suits, cards, sizes):
-    """Write each class's own cards in their places, and how many hands it has."""
+    """Write the cards of each class by place, and the number of its hands."""
     for i in range(len(codes)):
         n = 0
         for rank in range(RANKS):
@@ -105,7 +105,7 @@ def write_classes(codes, suits, cards, sizes):
                 if codes[i] >> (RANKS * (SUITS - 1 - suit) + rank) & 1:
                     cards[i, n] = 4 * rank + suit
                     n += 1
-        ways = 1  # to name the suits; those with the same ranks can change names to no effect
+        ways = 1  # to permute the suits, up to swaps of suits with the same ranks
         alike = 1
         for suit in range(suits):
             mine = codes[i] >> (RANKS * (SUITS - 1 - suit)) & ((1 << RANKS) - 1)
@@ -119,7 +119,7 @@ def write_classes(codes, suits, cards, sizes):
 class Classes:
     """The classes of the hands that a deck deals."""
 
-    codes: Ints  # int64[C], ascending; a class's number is its code's place
+    codes: Ints  # int64[C], ascending; a class's number is the index of its code
     cards: Ints  # int64[C, dealt], card ids of a hand of the class, in the class's order
     sizes: Ints  # int64[C], the number of hands in each class
     splits: Ints  # int64[S, 2], the places discarded, by split

@@ -2,8 +2,8 @@
 
 A node is the seat to move and the ranks played so far, in order, with the player of each and where
 counts ended. The legal ranks at a node depend on the seat's ``left`` remaining cards, a rank
-multiset. Its kept cards are this multiset and the cards it has played. So node and multiset are all
-that the seat knows of the pegging. Suits do not matter here.
+multiset. Its kept cards are this multiset and the cards it has played. So node and multiset hold
+all that the seat knows of the pegging. Suits do not matter here.
 
 After a card, one of three things happens (`WAYS`): the other seat plays; or it cannot, and the same
 seat plays on; or neither can, and a new count begins. These are public, because a seat that can
@@ -34,7 +34,7 @@ Nodes = dict[str, Ints]
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """The nodes of the pegging, those nearer the beginning first; node 0 is pone's lead."""
+    """The nodes of the pegging, earlier ones first; node 0 is pone's lead."""
 
     mover: Ints  # int64[N], 0 where pone is to move, 1 the dealer
     # left, other: int64[N], how many cards the mover and the other seat hold
@@ -43,8 +43,8 @@ class PublicTree:
     count: Ints  # int64[N], the count
     alone: Ints  # int64[N], 1 where the other seat cannot play in this count
     row: Ints  # int64[N], the node's row of ``child``; NONE if nothing follows it in the tree
-    # int64[R, WAYS]; the node after a card is that plus the card's rank. Values for ranks that do
-    # not fit, or cannot be followed in that way, are meaningless
+    # int64[R, WAYS]; the node after a card is this entry plus the card's rank. It is meaningless
+    # for ranks that do not fit, or cannot be followed in that way
     child: Ints
     offset: Ints  # int64[N], where the node's probabilities begin; NONE where none are needed
     size: int  # number of probabilities of all nodes
@@ -52,7 +52,7 @@ class PublicTree:
 
 @cache
 def public_tree(cards: int, single_count: bool) -> PublicTree:
-    """Return the tree of the pegging with ``cards`` a seat."""
+    """Return the tree of the pegging with ``cards`` cards per seat."""
     level = {"mover": [0], "left": [cards], "other": [cards], "count": [0], "alone": [0]}
     here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
     levels, children = [], []
@@ -77,7 +77,7 @@ def public_tree(cards: int, single_count: bool) -> PublicTree:
 
 
 def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, Ints]:
-    """Return the nodes after these, and where those of each way lie among them, int64[n, WAYS]."""
+    """Return the next nodes, and ``child`` of ``here``, int64[n, WAYS], as indices among these."""
     child = np.zeros((len(here["mover"]), WAYS), dtype=np.int64)
     found: list[Nodes] = []
     nodes = 0
@@ -113,7 +113,7 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, Ints]:
 
 
 def _ranks_of(way: int) -> tuple[Ints, Ints]:
-    """Return by count the lowest rank followed in a way, and the one past the highest."""
+    """Return by count the range of ranks that a way can follow: lowest, one past the highest."""
     after = np.arange(32)[:, None] + PIPS
     follows = (after < 31) if way == REPLY else (after > 21) & (after < 31 + (way == NEW_COUNT))
     lowest = follows.argmax(axis=1)
@@ -136,7 +136,7 @@ def way_on(v, i, count):
 
 @kernel
 def find_node(v, row, rows_at, child, children_at):
-    """Return the tree's node of a seat to move in the pegging, by its view."""
+    """Return the tree's node for the view of a seat to move in the pegging."""
     node = 0
     count = 0
     for i in range(v["pile_n"]):

@@ -34,8 +34,8 @@ class Strategy:
 
     dealt: int  # cards dealt to a seat
     single_count: bool  # whether there is one count (F4)
-    # uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split it; each
-    # class's add up to 255
+    # uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split it; the
+    # probabilities of a class add up to 255
     discard: Bytes
     # uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1 where the
     # pegging does not depend on it
@@ -60,7 +60,7 @@ class Strategy:
 
 @kernel
 def first_of(at, left, place):
-    """Return where the probabilities of a holding at a node begin.
+    """Return the index of a holding's first probability at a node, whose own begin at ``at``.
 
     There is one for each rank it holds, ascending, except the last, which has the remaining
     probability; a holding with a rank twice leaves some unused.
@@ -71,30 +71,30 @@ def first_of(at, left, place):
 FORMAT = "crib_env strategy"
 FORMAT_VERSION = 1
 FIELDS = FAMILY.fields
-"""The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
+"""The fields of the rules that a strategy depends on; scores and the target do not matter."""
 
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """A strategy and where it comes from."""
+    """A strategy with its rules and origin."""
 
     rules: TwoHandRules
     strategy: Strategy  # of both seats
     # how it was solved: iterations, and measured bounds on its exploitability
     about: Mapping[str, Any]
-    made_by: str = ""  # the command
+    made_by: str = ""  # the command that made it
 
     def key(self) -> int:
-        """Return the number by which kernels tell these rules from others."""
+        """Return the key by which kernels find the strategy for these rules."""
         return FAMILY.key(self.rules)
 
     def to_bytes(self) -> bytes:
-        """Return the file."""
+        """Return the bytes of the file."""
         return to_bytes(self.header(), self.compressed)
 
     @cached_property
     def compressed(self) -> dict[str, Bytes]:
-        """The tables in the form of the file."""
+        """The tables as the file stores them."""
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
             name: np.frombuffer(compress(np.ascontiguousarray(table).data), dtype=np.uint8)
@@ -115,11 +115,11 @@ class Solved:
         }
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the file's contents, a tenth of the tables or less."""
+        """Pickle the compressed tables, a tenth of their size or less."""
         return Solved.of_file, (self.header(), self.compressed)
 
     def __deepcopy__(self, memo: object) -> Solved:
-        return self  # which never changes
+        return self  # immutable
 
     @classmethod
     def load(cls, path: str | Path) -> Solved:
@@ -157,6 +157,6 @@ class Solved:
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
         strategy = Strategy(rules.dealt, rules.single_count, tables["discard"], tables["pegging"])
         solved = cls(rules, strategy, about.get("about", {}), str(about.get("made_by", "")))
-        # Pickling sends the bytes read.
+        # Pickling sends these bytes, and does not compress the tables again.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
         return solved

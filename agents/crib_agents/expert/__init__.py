@@ -1,7 +1,7 @@
 """`expert`: exact expectations, belief and search, maximising the probability of winning.
 
-With two hands `discard` and `pegging` play, the second by the distribution of the other hand from
-`belief`, near the end with `endgame`. At Table Top `table_top` plays.
+In two-hand games `discard` and `pegging` choose; `pegging` takes the distribution of the other
+hand from `belief`, and near the end both use `endgame`. At Table Top `table_top` chooses.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ from crib_env.rules import Rules, games_of
 
 DEEPEST = 4  # the highest budget at Table Top; `table_top.BUDGETS` has the settings of each
 
-# Each of these imports its search when it plays.
-
 
 def play_hands(views: Views, _: int) -> Actions:
-    """Return a card for each view of the games for two."""
-    from crib_agents.expert import discard, pegging
+    """Return a card for each two-hand view."""
+    from crib_agents.expert import discard, pegging  # here: each game loads only its own search
 
     actions = np.empty(len(views), dtype=np.int64)
     discarding = views["phase"] == DISCARD
@@ -53,7 +51,7 @@ class ExpertAgent:
         budget: the depth of its search at Table Top, 1 to 4; see `table_top.choose`.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
 
     Raises:
         ValueError: another budget.
@@ -77,7 +75,7 @@ class ExpertAgent:
 
         Args:
             views: structured array [B] of views, each of a seat to move.
-            rng: not used: the expert is deterministic.
+            rng: unused: the expert is deterministic.
 
         Raises:
             ValueError: views of a game that it does not play, or of a seat that is not to move.

@@ -52,11 +52,11 @@ HANDS = int(OF_SIZE[MOST])  # of four cards; a game of three has fewer
 LEFT = int(FIRST[MOST])  # holdings of up to three cards, after one is played
 
 TEMPERATURE = 0.25  # of that softmax, in points
-# Near the end that softmax is over the sum of both values of a card, each by its own temperature.
+# Near the end that softmax is over a card's two values, each divided by its temperature, and added.
 # Fitted to `expert`'s own choices there.
 ENDGAME_TEMPERATURE = 0.15  # in games
 ENDGAME_POINTS = 1.4  # in points
-UNLIKELY = -5.0  # a card this many temperatures below the best is not expected at all
+UNLIKELY = -5.0  # a card this many temperatures below the best gets probability 0
 OUT = 1000.0  # more than any sum of points: a card that wins the game is played
 
 TABLES = 5
@@ -67,11 +67,11 @@ TRAP = REST + LEFT * COUNTS
 LAST_THREE = TRAP + LEFT * RANKS
 SIZE = LAST_THREE + RANKS * SEEN * SEEN
 
-# A game's tables by points come first, then those of the end, the standings, and the leads.
+# In the weights of a game, tables by points come first, then those of the end, standings, leads.
 ENDGAME = SIZE
 STANDINGS = ENDGAME + TABLE_SETS * SIZE
 LEADS = STANDINGS + STANDINGS_SIZE
-KEPT = len(ROLES)  # the first row of the rates of hands kept near the end
+KEPT = len(ROLES)  # the first row of keeping rates near the end
 
 
 @kernel
@@ -82,33 +82,33 @@ def earlier(sequence, n, i):
 
 @kernel
 def sequence_at(sequence, n, count, left):
-    """Return where table 1 holds the position after the newest card; ``left``: cards to me."""
+    """Return the index in table 1 of the position after a card; ``left``: cards left to me."""
     place = (left * COUNTS + count) * RANKS + (sequence & 15)
     return SEQUENCE + place * SEEN + earlier(sequence, n, 1)
 
 
 @kernel
 def cards_at(count, go, left, others, least):
-    """Return where table 2 does; ``others``: cards left to the other seat, ``least`` their pip."""
+    """Return the index in table 2; ``others``: the other's cards left, ``least``: its least pip."""
     place = ((left * (MOST + 1) + others) * LEAST + least) * COUNTS + count
     return CARDS + 2 * place + go
 
 
 @kernel
 def rest_at(count, rest):
-    """Return where table 3 does; ``rest``: the holding left to me."""
+    """Return the index in table 3; ``rest``: the holding left to me."""
     return REST + rest * COUNTS + count
 
 
 @kernel
 def trap_at(r, rest):
-    """Return where table 4 does; ``r``: the rank played."""
+    """Return the index in table 4; ``r``: the rank played."""
     return TRAP + rest * RANKS + r
 
 
 @kernel
 def last_three_at(sequence, n):
-    """Return where table 5 does."""
+    """Return the index in table 5."""
     place = (sequence & 15) * SEEN + earlier(sequence, n, 1)
     return LAST_THREE + place * SEEN + earlier(sequence, n, 2)
 
@@ -142,7 +142,7 @@ def hand_value(p, r, rest, weights, base):
 
 @kernel
 def write_places(p, seat, rest, places):
-    """Write which entry of each table the seat's newest card is valued by, TABLES of them."""
+    """Write the indices of the table entries for the seat's newest card, int64[TABLES]."""
     left = p["left"][seat]
     other = 1 - seat
     places[0] = sequence_at(p["sequence"], p["n"], p["count"], left)
@@ -163,7 +163,7 @@ def all_shared_values(p, seat, weights, shared):
 
 @kernel
 def soften(chance, n, top, temperature):
-    """Make the values of ``n`` cards, ``top`` the highest, the probabilities of a softmax."""
+    """Replace the values of ``n`` cards, ``top`` the highest, by their softmax probabilities."""
     total = 0.0
     for k in range(n):
         below = (chance[k] - top) / temperature
@@ -174,7 +174,7 @@ def soften(chance, n, top, temperature):
 
 
 def softmax_of(value):
-    """Return a kernel that writes how likely a seat plays each rank, a softmax over ``value``."""
+    """Return a kernel that writes a seat's probability of each rank, a softmax over ``value``."""
 
     @kernel
     def softmax(p, seat, held, count, s, hands, weights, temperature, chance):
@@ -195,7 +195,7 @@ def softmax_of(value):
 
 @kernel
 def value_by_points(p, seat, r, rest, count, shared, weights):
-    """Return the value of a seat's rank, whose `shared_value` is in ``shared``."""
+    """Return the value of a seat's rank by points, with its `shared_value` from ``shared``."""
     return shared[r] + hand_value(p, r, rest, weights, 0)
 
 
@@ -204,7 +204,7 @@ softmax = softmax_of(value_by_points)
 
 @kernel
 def rollout_value(p, seat, r, rest, count, s, weights):
-    """Return the value of a seat's rank ``r`` far from the end; ``rest`` is left to it."""
+    """Return the value of a seat's rank ``r`` far from the end; ``rest``: the holding left."""
     return shared_value(p, seat, r, weights, 0) + hand_value(p, r, rest, weights, 0)
 
 
@@ -227,7 +227,7 @@ def find_standing(p, seat, points, count, s, weights):
 
 @kernel
 def endgame_value(p, seat, r, rest, count, s, weights):
-    """Return the value of a seat's rank ``r`` near the end, in games; ``rest`` is left to it."""
+    """Return the value of a seat's rank ``r`` near the end in games; ``rest``: the holding left."""
     total = p["count"] + min(r + 1, 10)
     points = sequence_points(p["sequence"] << 4 | r, p["n"] + 1, total, p["go"])
     value, key = find_standing(p, seat, points, count, s, weights)
@@ -239,7 +239,7 @@ def endgame_value(p, seat, r, rest, count, s, weights):
 
 
 def best_rank_by(value):
-    """Return a kernel: the rank of the highest ``value`` among those a seat holds and may play."""
+    """Return a kernel that finds the legal rank with the highest ``value`` in a seat's holding."""
 
     @kernel
     def best_rank(p, seat, held, count, s, hands, weights):
@@ -268,7 +268,7 @@ best_endgame_rank = best_rank_by(endgame_value)
 
 @kernel
 def value_by_both(p, seat, r, rest, count, s, weights):
-    """Return the sum of both values near the end, each by its own temperature."""
+    """Return the sum of both values near the end, each divided by its temperature."""
     value = endgame_value(p, seat, r, rest, count, s, weights) / ENDGAME_TEMPERATURE
     return value + value_by_points(p, seat, r, rest, count, s["shared"], weights) / ENDGAME_POINTS
 
@@ -278,7 +278,7 @@ softmax_by_both = softmax_of(value_by_both)
 
 @kernel
 def find_chances(p, held, j, s, hands, weights):
-    """Write into ``s["chance"]`` how likely the other seat plays each rank of hypothesis ``j``."""
+    """Write into ``s["chance"]`` the other seat's probability of each rank of hypothesis ``j``."""
     if s["endgame"]:
         count = s["counts"][j]
         softmax_by_both(p, THEM, held, count, s, hands, weights, 1.0, s["chance"])
@@ -286,12 +286,12 @@ def find_chances(p, held, j, s, hands, weights):
         softmax(p, THEM, held, 0, s["shared"], hands, weights, TEMPERATURE, s["chance"])
 
 
-FLOOR = 0.1  # the share of the other seat's plays that are modelled as drawn from all that fit
+FLOOR = 0.1  # the share of the other seat's plays that are modelled as uniform over fitting ranks
 
 
 @kernel
 def ways_to_draw(counted, unseen):
-    """Return in how many ways cards ``counted`` by rank can be drawn from those ``unseen``."""
+    """Return the number of ways to draw cards ``counted`` by rank from those ``unseen``."""
     ways = 1
     while counted != 0:
         left = unseen & 15
@@ -304,7 +304,7 @@ def ways_to_draw(counted, unseen):
 
 @kernel
 def weigh_card(p, r, n, s, hands, weights):
-    """Weigh each of ``n`` holdings by how likely it plays the rank ``r`` in ``p``; it is played."""
+    """Weigh ``n`` holdings by their probability of playing rank ``r`` in ``p``, and remove it."""
     held = s["held"]
     ways = s["ways"]
     chance = s["chance"]
@@ -326,7 +326,7 @@ def weigh_card(p, r, n, s, hands, weights):
 
 @kernel
 def weigh_lead(p, r, n, s, hands, weights):
-    """Do what `weigh_card` does for the first lead, near the end: by the leads of `expert`."""
+    """`weigh_card` for the first lead near the end: by how often `expert` leads each rank."""
     held = s["held"]
     first = FIRST[p["left"][THEM]]
     for j in range(n):
@@ -341,7 +341,7 @@ def weigh_lead(p, r, n, s, hands, weights):
 
 @kernel
 def replay(v, p, n, s, hands, weights):
-    """Make ``p`` the view's position, weighing ``n`` hands by its cards; see `replay_cards`."""
+    """Fill ``p`` with the view's position; weigh ``n`` hands by its cards; see `replay_cards`."""
     replay_cards(v, p, n, s, hands, weights)
     for seat in range(2):
         p["needs"][seat] = v["target"] - v["scores"][seat]
@@ -523,7 +523,7 @@ def unseen_cards(v):
 
 @kernel
 def in_one_suit(counted, suits, unseen, ranks):
-    """Return the chance that cards drawn for the ranks held are all of one of the suits."""
+    """Return the probability that cards of the ranks ``counted`` are all of one of the suits."""
     total = 0.0
     for suit in range(SUITS):
         if suits >> suit & 1:
@@ -570,7 +570,7 @@ def count_others(v, n, s, hands, suited, table):
 def fill_crib(v, s, model, table):
     """Write the probabilities of the points of the crib into ``s["crib"]``, by the discard rates.
 
-    What such cribs were measured to make beyond that is added.
+    The measured ``excess`` of such cribs is added to their mean.
     """
     crib = s["crib"]
     starter = v["starter"]
@@ -603,7 +603,7 @@ def fill_crib(v, s, model, table):
 
 @kernel
 def look_ahead(v, n, s, hands, model, suited, table):
-    """Write the points of the counts to come: 0 where only the pegging is played."""
+    """Write the points of the hands and the crib to be counted: 0 if only the pegging is played."""
     crib = s["crib"]
     for points in range(COUNT_SIZE):
         crib[points] = 0.0

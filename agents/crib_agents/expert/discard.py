@@ -10,10 +10,10 @@ nobs and flushes included; in the distribution these two are independent of the 
 alone are not enough: if this seat holds the sevens, the other's eights and nines make no runs and
 are discarded more often. So the difference from measured cribs is added for each pair.
 
-If a seat may go out in this deal or the next, `expected_win` computes the value, which knows who
-counts first. The pegging, both hands and the crib are assumed independent (see `deal_points`). So
-the value is computed backwards, stage by stage: before the dealer's counts, before pone's, before
-the pegging.
+If a seat may go out in this deal or the next, `expected_win` computes the value by the order of
+counting. The pegging, both hands and the crib are assumed independent (see `deal_points`). So the
+value is computed backwards, stage by stage: before the dealer's counts, before pone's, before the
+pegging.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from crib_env.engine.two_hand import HAND, VIEWS_T
 from crib_env.policy import Actions, Views
 
 SUITS = 4
-FLUSH = 5  # all of a crib and the starter
+FLUSH = 5  # cards, and points, of a flush of the crib with the starter
 
 
 @kernel
 def weigh_pairs(discard_rate, m, s):
-    """Weigh every pair the other seat may lay, for all of this seat's pairs at once.
+    """Weigh every pair that the other seat may discard, once for all of this seat's pairs.
 
     Fills, as probabilities divided by the number of starters then left, ``s["ranks"][r, t]`` of its
     ranks r <= t; and as probabilities ``s["starter"][suit]`` of the starter's suit,
     ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
-    ``s["nob"]`` of its laying the starter's jack.
+    ``s["nob"]`` of its discarding the jack of the starter's suit.
     """
     n = 0
     for card in range(DECK):
@@ -75,7 +75,7 @@ def weigh_pairs(discard_rate, m, s):
             w = discard_rate[cell(x, y)]
             total += w
             s["ranks"][x >> 2, y >> 2] += w
-            s["starter"][x & 3] += w  # the cards of the suit that are gone, for now
+            s["starter"][x & 3] += w  # for now, the cards that leave the suit
             s["starter"][y & 3] += w
             alike = 1 if x & 3 == y & 3 else 0
             if alike:
@@ -126,7 +126,7 @@ def fill_crib(table, s, unseen, low, high, smallest, crib):
 
 @kernel
 def add(count, points, chance):
-    """Add ``points`` to a count's probabilities (float64[30]), with an independent probability."""
+    """Add ``points``, made with probability ``chance``, to a count's probabilities, float64[30]."""
     for i in range(COUNT_SIZE - 1 - points, -1, -1):
         moved = chance * count[i]
         count[i] -= moved
@@ -167,20 +167,20 @@ def after_shift(points, shift):
 
 @kernel
 def between(x, y, far, pone_near, dealer_near, near):
-    """Return a value between four: a share ``x`` of the way for pone, ``y`` for the dealer."""
+    """Interpolate between four values: by ``x`` from far to near for pone, ``y`` for the dealer."""
     return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)
 
 
 @kernel
 def within(win_table, i_deal, pone, dealer):
-    """Return the value of the end of the deal, at the table's edge beyond it."""
+    """Return the value of the end of the deal, with needs clipped to the table."""
     last = win_table.shape[1] - 1
     return after_deal(win_table, i_deal, min(pone, last), min(dealer, last))
 
 
 @kernel
 def fill_stages(win_table, i_deal, pone, dealer, plays, s):
-    """Fill ``s["after_pegging"][i, j]``: the value if the pegging made i and j points < plays."""
+    """Fill ``s["after_pegging"][i, j]``: the value after pone pegs i and the dealer j < plays."""
     total = s["total"]
     for t in range(TOTAL_SIZE):
         total[t] = 0.0
@@ -211,7 +211,7 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
     a = pone - i
     b = dealer - j
     if a <= 0:
-        # If both have nothing more to make, pone wins, because pone leads.
+        # If neither needs more points, pone wins, because pone leads.
         return within(win_table, i_deal, 0, max(b, 1))
     if b <= 0:
         return within(win_table, i_deal, a, 0)
@@ -254,16 +254,16 @@ PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
 # the linear value costs a hundredth of a percent of a game or less.
 NEAR = 50
-SWING = 10  # points each way over which value is taken as linear farther from the end
+SWING = 10  # points each way over which values are taken as linear, farther from the end
 
 # The columns of the findings on a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
-OWN_PEGS = 2  # points this seat is expected to peg
-OTHER_PEGS = 3  # points the other is
+OWN_PEGS = 2  # points that this seat is expected to peg
+OTHER_PEGS = 3  # points that the other seat is expected to peg
 WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
-BEFORE_UNIT = 1000.0  # parts of a game in the file
+BEFORE_UNIT = 1000.0  # the file's units per game
 
 SCRATCH = np.dtype(
     [
@@ -291,8 +291,8 @@ SCRATCH_T = array_of(SCRATCH)
 def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
 
-    Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
-    does not depend on which card has been laid already, nor on the order of the cards.
+    Row k is the k-th pair of ``itertools.combinations`` of its sorted cards. It depends neither on
+    a card already discarded nor on the order of the cards in the view.
     """
     n = sort_dealt(v, s["cards"])
     i_deal = 1 - v["dealer"]
@@ -311,7 +311,7 @@ def fill_columns(v, win_table, model, before, share, table, near, s, columns):
     other = s["pone_hand"] if i_deal else s["dealer_hand"]
     for points in range(COUNT_SIZE):
         other[points] = model["hand"][1 - i_deal, points]
-    # Where a deal is expected to end, and the value of a point more there to either seat.
+    # The expected score at the end of the deal, and the value of a point more there for each seat.
     heels = v["heels"] * JACK_TURNED
     by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
     by_dealer = int(model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"])
@@ -399,7 +399,7 @@ def best_pair(v, s, columns):
     seconds=6,
 )  # fmt: skip
 def discard_views(views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions):
-    """Fill the columns, with a bonus on each pair, and choose the cards of views of one table."""
+    """Fill the columns, with a bonus on each pair, and choose the cards, of the views ``rows``."""
     for k in rows:
         pairs = fill_columns(views[k], win_table, model[0], before, share, table, near, scratch[0], columns[k])
         for pair in range(pairs):
@@ -411,8 +411,8 @@ def discard_views(views, rows, win_table, model, before, share, table, near, scr
 def read_before() -> tuple[Floats, Floats]:
     """Return the values of hands before the pegging, near the end.
 
-    float32[2 * ROWS, hands], games won beside the standing; and float32[2 * ROWS], the share of the
-    standing that is added.
+    float32[2 * ROWS, hands], games won besides the standing; and float32[2 * ROWS], the share of
+    the standing that is added.
     """
     held = load(ENDGAME)
     before = held["before"].reshape(-1, held["before"].shape[-1])

@@ -9,8 +9,8 @@ value of a card is the standing after it, plus five entries of the rollout polic
 class of needs and standing has its tables.
 
 Before the pegging, the value of a hand is a share of its mean standing over the starters, plus an
-entry for the hand and the needs of both. The share depends on these needs: with one to make each it
-is near 0, because a seat pegs before any hand is counted.
+entry for the hand and the needs of both. The share depends on these needs: if each needs one point
+it is near 0, because a seat pegs before any hand is counted.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ STEP = np.array([0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, 10, 10, 10, 10], dtyp
 STEPS = 11
 DEAL_REACH = len(STEP) - 1
 LOW = 0.25  # up to this a standing is poor
-HIGH = 0.75  # above this it is good
+HIGH = 0.75  # above this a standing is good
 STANCES = 3
 TABLE_SETS = CLASSES * CLASSES * STANCES
-LEAD_UNIT = 255.0  # parts of a probability in the file
+LEAD_UNIT = 255.0  # the file has probabilities in 255ths
 STANDINGS_SIZE = 2 * COUNT_SIZE * EDGE * EDGE  # by role, points of the hand, both needs
 
 
@@ -125,7 +125,7 @@ def as_won(views: Views, values: Doubles) -> Doubles:
 
     A search picks the highest of its estimates, so near even values it expects too much. The shift
     is largest at even values and 0 at certain ones. It keeps the order of the choices. The value of
-    a discard is a sum of estimates; outside those of a lost and a won game it becomes one of them.
+    a discard is a sum of estimates; it is clipped to the values of a lost and a won game.
     """
     near, roles, classes = near_end(views)
     found: Doubles = values.copy()

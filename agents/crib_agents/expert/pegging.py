@@ -44,7 +44,7 @@ from crib_env.policy import Actions, Views
 
 
 def play_out_by(best_rank):
-    """Return a kernel that plays the pegging from ``p`` to its end by `best_rank` or the like.
+    """Return a kernel that plays the pegging from ``p`` to its end by the kernel ``best_rank``.
 
     The seats hold ``mine`` and ``theirs``; the other seat's whole hand counts ``others``.
     """
@@ -91,7 +91,7 @@ def counted_value(p, others, s, win_table):
 
 @kernel
 def with_nob(p, others, nob, s, win_table):
-    """Return `counted_value`, nobs being in the other seat's hand with the chance ``nob``."""
+    """Return `counted_value`, with nobs in the other seat's hand with probability ``nob``."""
     value = counted_value(p, others, s, win_table)
     if nob > 0.0:
         value += nob * (counted_value(p, others + 1, s, win_table) - value)
@@ -113,9 +113,9 @@ def end_value(p, j, s, win_table):
 # --- the other seat's answers near the end of a game, found by a search ---------------------------
 
 NEAR = 7  # most points that each seat needs where replies are searched
-LAST = 1  # most cards played before; after more, the rollout policy's replies serve
+LAST = 1  # most cards played before; later, replies follow the rollout policy
 OWN_HANDS = 256  # drawn for this seat
-ASKED = 32  # of those for each hypothesis; each takes others, so that errors average out
+ASKED = 32  # of those per hypothesis; hypotheses take different ones, so that errors average out
 FEW = 16  # after this number of hands the search ends if one reply is clearly best
 CLEAR = 0.2  # the lead of a clearly best reply, in games
 STRIDE = 37  # from one hand to the next, since they are in order of rank
@@ -132,7 +132,7 @@ def searches_replies(v, s):
 
 @kernel
 def see_from_there(v, r, heard, seen):
-    """Make ``seen`` the other seat's view in ``heard``, after ``r``, without that seat's cards."""
+    """Fill ``seen`` with the other seat's view in ``heard``, after rank ``r``, less its cards."""
     for seat in range(2):
         seen["scores"][seat] = v["target"] - heard["needs"][1 - seat]
     seen["dealt"] = v["dealt"]
@@ -157,7 +157,7 @@ def see_from_there(v, r, heard, seen):
 
 @kernel
 def draw_own_hands(seen, p, mirror, hands, weights, keeping_rates, table):
-    """Draw this seat's hands as the other seat believes them into ``mirror``; return how many."""
+    """Draw this seat's hands by the other seat's belief into ``mirror``; return how many."""
     mirror["single"] = seen["single_count"]
     mirror["i_deal"] = 1 - seen["dealer"]
     n = belief.enumerate_hands(seen, p, mirror, hands, weights, keeping_rates, table)
@@ -166,9 +166,9 @@ def draw_own_hands(seen, p, mirror, hands, weights, keeping_rates, table):
 
 @kernel
 def find_replies(q, theirs, j, p, unseen, n, s, mirror, hands, weights, win_table):
-    """Write into ``s["chance"]`` how likely the other seat plays each rank of ``theirs`` in ``q``.
+    """Write into ``s["chance"]`` the other seat's probability of each rank of ``theirs`` in ``q``.
 
-    It takes this seat to have one of the first ``n`` hands of ``mirror``. ``p`` is scratch.
+    It believes that this seat has one of the first ``n`` hands of ``mirror``. ``p`` is scratch.
     """
     belief.find_chances(q, theirs, j, s, hands, weights)
     values = s["values"]
@@ -285,7 +285,7 @@ def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``; start the findings with its points.
 
     Writes ``positions[1]`` after the card, and ``positions[2]`` if the other then has no card that
-    fits. Returns the seat to play in that, and the most pips of a card that fits in the first.
+    fits. Returns the seat to play in the second, and the most pips that fit in the first.
     """
     heard = positions[1]
     passed = positions[2]
@@ -303,7 +303,7 @@ def begin_card(r, rest, positions, s, hands, found):
 
 @kernel
 def search_card(v, r, mine, n, positions, seen, s, mirror, hands, weights, keeping_rates, win_table, table, found):
-    """Write what playing rank ``r`` brings over ``n`` hypotheses into ``found``."""
+    """Write the findings of playing rank ``r`` over ``n`` hypotheses into ``found``."""
     held = s["held"]
     ways = s["ways"]
     heard = positions[1]
@@ -336,11 +336,11 @@ DRAWN = 256  # hypotheses searched, of up to 1,820
 SCRATCH = np.dtype(
     [
         ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
-        ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
+        ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # their weights
         # points of the other seat's hand under them, by its ranks
         ("counts", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),
-        ("flush", np.float64, (DRAWN,)),  # and the probabilities that it is also a flush
-        ("nob", np.float64, (DRAWN,)),  # or holds nobs
+        ("flush", np.float64, (DRAWN,)),  # the probabilities that it is also a flush
+        ("nob", np.float64, (DRAWN,)),  # the probabilities that it holds nobs
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
         ("values", np.float64, (MOST,)),  # of the replies searched
@@ -356,15 +356,15 @@ SCRATCH = np.dtype(
 )
 SCRATCH_T = array_of(SCRATCH)
 POSITIONS = 5  # that a search needs
-UNIT = 1024.0  # parts of a point in the file
-ENDGAME_UNIT = 256.0  # parts of a game
+UNIT = 1024.0  # the file's units per point
+ENDGAME_UNIT = 256.0  # the file's units per game
 
 
 @cache
 def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
-    """Return a game's rollout policy, the rates of hands kept by role, and those of flushes.
+    """Return a game's rollout policy, keeping rates by role, and odds of one suit by role.
 
-    The policy's tables, float32, are those by points, then those of the end, at the indices that
+    The policy's tables, float32, are those by points, then those of the end, at the offsets that
     `belief` names.
     """
     game = tables.DEALT.index(dealt)
@@ -389,7 +389,7 @@ def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
 
 @kernel
 def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen, s, mirror, found):
-    """Write what each rank of the view that may be played brings into ``found``."""
+    """Write the findings of playing each legal rank of the view into ``found``."""
     s["single"] = v["single_count"]
     s["i_deal"] = 1 - v["dealer"]
     n = belief.enumerate_hands(v, positions[0], s, hands, weights, keeping_rates, table)
@@ -408,7 +408,7 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
 
 @kernel
 def only_rank(v):
-    """Return the rank of the cards that may be played if they are of one, else NONE."""
+    """Return the rank of the legal cards if they have only one, else NONE."""
     only = NONE
     for k in range(v["hand_n"]):
         if v["legal"] >> k & 1:
@@ -431,11 +431,10 @@ def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, seen,
     scratch, forced, bonus, found, actions,
 ):  # fmt: skip
-    """Write a card for each view, all judged by ``win_table``; of equal value the higher.
+    """Write a card for each view, all valued by ``win_table``; of equal cards, the higher.
 
-    ``forced`` searches even where there is no choice. ``bonus``, float64[B, RANKS], is added to the
-    value of each rank. ``found``, float64[1 or B, RANKS, FINDINGS], is written for the ranks that
-    may be played.
+    ``forced`` searches even without a choice. ``bonus``, float64[B, RANKS], is added to the value
+    of each rank. ``found``, float64[1 or B, RANKS, FINDINGS], is written for the legal ranks.
     """
     for i in range(views.shape[0]):
         v = views[i]

@@ -40,10 +40,10 @@ from crib_env.policy import Actions, Views
 
 OWNERS = 2  # the line's owner does not move next, or does
 PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0
-# Multisets of up to four ranks, the smaller first: how many there are before those of n ranks.
+# Number of the first multiset of n ranks; multisets of up to four ranks, the smaller first.
 FIRST_SHAPE = np.array([sum(comb(RANKS + k - 1, k) for k in range(n)) for n in range(SIZE + 1)], dtype=np.int64)
 SHAPES = int(FIRST_SHAPE[SIZE])
-# Among those of n ranks in rising order, the i-th being r, each adds COUNTED[i, r].
+# A multiset's number within its size is the sum of COUNTED[i, r] over its i-th ranks r, rising.
 COUNTED = np.array([[comb(r + i, i + 1) for r in range(RANKS)] for i in range(SIZE)])
 OWED = 3  # a side owes the crib two, one or no cards
 
@@ -97,7 +97,7 @@ def by_nob(values, n, owner_next, phase):
 
 @kernel
 def nob_value(values, nob, cards, owner_next, phase, unseen):
-    """Return what nobs adds to a line: 1 if it is there, a hope if it may still come."""
+    """Return the value of nobs in a line: 1 if it is there, `by_nob` if it may still come."""
     if nob & cards:
         return 1.0
     return by_nob(values, bit_count(cards), owner_next, phase) if nob & unseen else 0.0
@@ -122,7 +122,7 @@ def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob
 
 @kernel
 def crib_value(values, table, cards, mine, nob):
-    """Return the expected points of a crib of which these cards and the starter are known."""
+    """Return the expected points of a crib with these known cards, the starter among them."""
     value = 1.0 if nob & cards else 0.0
     if bit_count(cards) == SIZE:
         return value + float(rank_points(table, cards))
@@ -137,15 +137,15 @@ def phase_of(turns_left):
 
 @kernel
 def fill_surplus(unseen, surplus):
-    """Fill ``surplus``, float64[13]: how much more than its share of the unseen a rank has."""
+    """Fill ``surplus``, float64[13]: each rank's share of the unseen cards, times 13, minus 1."""
     n = bit_count(unseen)
     for rank in range(RANKS):
         surplus[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0
 
 
 MIDDLE = CENTRE % SIZE
-MINE, THEIRS = range(2)  # the sides, and their weights
-PAST = POINTS // 2  # totals this far past the target are clear of the ends of the table
+MINE, THEIRS = range(2)  # the sides, and the indices of their weights
+PAST = POINTS // 2  # totals this far past the target stay inside the table
 FLAT = 1e-6  # added to every slope, so that a game as good as decided is played for points
 
 
@@ -157,7 +157,7 @@ def sign_of(v, line):
 
 @kernel
 def weight_of(weights, sign):
-    """Return the value of a point of a side to mine: of my own if ``sign`` is 1."""
+    """Return the value to my side of a point of a side: mine if ``sign`` is 1, else the other."""
     return weights[MINE] if sign == 1 else -weights[THEIRS]
 
 
@@ -175,7 +175,7 @@ def owner_moves_next(sign, mover):
 
 @kernel
 def side_value(v, table, values, surplus, p, side):
-    """Return the points that a side is likely to make in the round from the position ``p``."""
+    """Return the points that a side is expected to make in the round, at the position ``p``."""
     phase = phase_of(TURNS - p["turn"])
     owner_next = 1 if p["mover"] & 1 == side else 0
     total = by_owed(values, owner_next, TURNS - p["turn"], owed_by(p, side), owed_by(p, 1 - side))
@@ -226,7 +226,7 @@ GAINS = LINES + 1
 
 @kernel
 def with_suit(values, cards, suit, most, owner_next, phase, flush_size):
-    """Return `by_suit` of a line and one card more, of ``suit``."""
+    """Return `by_suit` of a line with one more card, of ``suit``."""
     of_suit = bit_count(cards & SUIT << suit) + 1
     n = bit_count(cards) + 1
     return by_suit(values, n, max(most, of_suit), owner_next, phase, flush_size)
@@ -269,7 +269,7 @@ def line_gains(v, table, values, surplus, weights, p, line, drawn, gain):
             gain[4 * rank + 1] = weight * (more + suit_1)
             gain[4 * rank + 2] = weight * (more + suit_2)
             gain[4 * rank + 3] = weight * (more + suit_3)
-    if nob & drawn:  # wherever it goes no line can hope for it any more: see `lost_hope`
+    if nob & drawn:  # once it is drawn no line can expect it: see `lost_hope`
         gain[lowest(nob)] += weight * (1.0 - hope)
     return weight * now
 
@@ -284,7 +284,7 @@ def owed_margin(values, weights, owner_next, turns_left, mine, theirs):
 
 @kernel
 def crib_gains(v, table, values, weights, p, drawn, gain):
-    """Fill ``gain`` with each card's value in the crib; return that of crib and cards owed."""
+    """Fill ``gain`` with each card's value in the crib; return the crib's, with cards owed."""
     side = p["mover"] & 1
     turns_left = TURNS - 1 - p["turn"]
     weight = weight_of(weights, 1 if v["my_crib"] else -1)
@@ -350,7 +350,7 @@ def best_gain(gains, actions, card, sign):
 
 @kernel
 def lost_hope(v, values, weights, p):
-    """Return the value of the hopes for nobs to my side: they are gone once it is drawn."""
+    """Return my side's value of nobs to come in the lines, which is lost once the jack is drawn."""
     nob = nob_of(v)
     phase = phase_of(TURNS - 1 - p["turn"])
     total = 0.0
@@ -366,7 +366,7 @@ def lost_hope(v, values, weights, p):
 
 @kernel
 def mean_best_gain(v, values, weights, p, gains):
-    """Return the mean for my side, over every next card, of what its best action gains."""
+    """Return my side's mean gain, over every next card, from the mover's best action with it."""
     actions = rounds.open_to_mover(p, v["players"], v["adjacency"])
     sign = 1 - 2 * (p["mover"] & 1)
     total = 0.0
@@ -424,7 +424,7 @@ def look_ahead(v, table, values, surplus, weights, p, card, actions, after, gain
 
 @kernel
 def narrow(scores, actions, breadth, sign):
-    """Return the ``breadth`` best of the actions by their scores, the best for my side if +1."""
+    """Return the ``breadth`` best of the actions by score, for my side if ``sign`` is 1."""
     chosen = 0
     while breadth and actions:
         breadth -= 1
@@ -452,9 +452,9 @@ def best_score(scores, actions, sign):
 
 @kernel
 def look_further(v, table, values, surplus, weights, p, card, actions, breadth, positions, gains, saved, ahead):
-    """Fill ``ahead[0, action]`` with each action's value by answers that look ahead themselves.
+    """Fill ``ahead[0, action]`` with each action's value by answers valued with `look_ahead`.
 
-    Of the answers to a card only the ``breadth`` with the largest immediate gains are searched.
+    Only the ``breadth`` answers to a card with the largest immediate gains are searched.
     """
     mover = p["mover"]
     after = positions[0]
@@ -489,7 +489,7 @@ def look_further(v, table, values, surplus, weights, p, card, actions, breadth, 
 
 @kernel
 def score_now(v, table, values, surplus, weights, p, actions, gains, ahead):
-    """Fill ``ahead[action]`` with each action's value without search, of the view's position."""
+    """Fill ``ahead[action]`` with each action's value in the view's position, without search."""
     card = v["card"]
     total = fill_gains(v, table, values, surplus, weights, p, 1 << card, gains)
     while actions:
@@ -502,9 +502,9 @@ def score_now(v, table, values, surplus, weights, p, actions, gains, ahead):
 def score_actions(v, table, values, surplus, win_table, weights, actions, answers, positions, gains, saved, ahead):
     """Fill ``ahead[0, action]`` with the value of each legal action of the view ``v``.
 
-    Of ``actions`` actions at most, the best by a ply less, ``answers`` answers to each card are
-    looked into. ``positions[0]`` is left with the view's position. Returns the actions that were
-    looked into furthest, one bit each.
+    The ``actions`` best actions at one ply less are searched with ``answers`` answers to each card.
+    ``positions[0]`` is left with the view's position. Returns the actions that are searched
+    furthest, one bit each.
     """
     p = positions[0]
     legal = v["legal"]
@@ -542,7 +542,7 @@ def act_views(
     views, rows, table, values, surplus, win_table, weights, actions, answers, positions, gains,
     saved, ahead, chosen, analysis,
 ):  # fmt: skip
-    """Write an action for each of the views ``rows``, which are to be judged by ``win_table``."""
+    """Write an action for each of the views ``rows``, all valued by ``win_table``."""
     for i in rows:
         v = views[i]
         legal = v["legal"]
@@ -587,9 +587,9 @@ def analyze(view: np.void, budget: int = 3) -> Doubles:
     analysis = np.full((ACTIONS, COLUMNS), np.nan)
     actions, answers = BUDGETS[budget - 1]
     search(np.array([view]), (ACTIONS if actions else 0, answers), analysis[None])
-    # The points know nothing of the search. The best action wins as often as its points say, and
-    # another less often by its value: a point less is half a point less for this side and half a
-    # point more for the other, since the weights of their points sum to 2.
+    # The points do not depend on the search. The best action's probability follows from its points,
+    # another's from these less its loss in value: per point, half a point less for this side and
+    # half a point more for the other, since the weights of their points sum to 2.
     mine, theirs, value = analysis[np.nanargmax(analysis[:, VALUE]), [MINE, THEIRS, VALUE]]
     behind = (value - analysis[:, VALUE]) / 2
     analysis[:, WIN_VALUE] = rounds.chance_of(view, mine - behind, theirs + behind)

@@ -18,28 +18,28 @@ from crib_env.engine.ranks import DECK, RANKS, pips
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-CRIBS = CHARTS_SIZE  # where the weights hold the mean cribs, by players, whose it is, rank
+CRIBS = CHARTS_SIZE  # offset of the mean cribs in the weights: by players, own side's or not, rank
 
 # Values in the pegging, in points.
-NEXT = 0.7  # a point that the next seat may peg costs less than one: it may play another
-THEN = 0.6  # the same of the seats after it
-ANSWER = 0.3  # a point of this seat's own next card: less still
-GO = 0.5  # the point for a go, by how likely nobody else has a card that fits
+NEXT = 0.7  # a likely point of the next seat: below 1, because it may play another card
+THEN = 0.6  # a likely point of the seats after it
+ANSWER = 0.3  # a point of this seat's own next card
+GO = 0.5  # the point for a go, times the probability that no other seat has a card that fits
 LOW = 0.03  # value of a card in hand beyond one a rank higher: it fits more counts
 ACE = 0.12  # extra value of an ace: it fits nearly always, and makes 31 of 30
-PAIR = 0.3  # another of the rank in hand: who pairs the card is paired again
+PAIR = 0.3  # another card of the rank in hand, to pair a card that pairs this one
 FIFTEEN = 0.2  # a card in hand that would make the count 15
 
 
 @kernel
 def stake(v, seat):
-    """Return the value to this seat of another's point: negative, or 0 if it is a partner's."""
+    """Return the value to this seat of a point of ``seat``: negative, or 0 for a partner."""
     return 0.0 if v["side_of"][seat] == 0 else -1.0 / (v["sides"] - 1)
 
 
 @kernel
 def kept_value(v, table, weights, card):
-    """Return the mean hand without a card, and the mean crib with it as gain or loss."""
+    """Return the mean points of the hand without a card, plus or minus the mean crib with it."""
     own = v["side_of"][v["dealer"]] == 0
     chart = CRIBS + RANKS * (2 * (v["players"] - 3) + own)
     share = 1.0 if own else stake(v, v["dealer"])
@@ -49,7 +49,7 @@ def kept_value(v, table, weights, card):
 
 @kernel
 def best_discard(v, table, weights):
-    """Return the card of the best mean hand and crib; of equals the higher."""
+    """Return the card with the highest `kept_value` to discard; of equal cards, the higher."""
     best = NONE
     most = 0.0
     for i in range(v["hand_n"]):
@@ -63,7 +63,7 @@ def best_discard(v, table, weights):
 
 @kernel
 def on_sequence(v, k, seat, sequence, n, count, unseen, known):
-    """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
+    """Return the value to this seat of the next card, by ``seat`` or the first that can play."""
     gain = 0.0
     reached = 1.0
     while seat:
@@ -77,7 +77,7 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known):
 def after(v, k, sequence, n, count, unseen, known):
     """Return this side's expected later points in this count after ``hand[k]``."""
     gain = 0.0
-    nobody = 1.0  # how likely no seat so far has a card that fits
+    nobody = 1.0  # probability that no seat so far has a card that fits
     seat = counting.able(v, 1)
     while seat:
         cards = counting.cards_of(unseen, known, seat)
@@ -123,7 +123,7 @@ def after(v, k, sequence, n, count, unseen, known):
 def value_left(v, k, count):
     """Return the value of the cards left in hand when ``hand[k]`` brings the count to ``count``.
 
-    It is fitted: in self-play with some cards drawn at random, by the points that then followed.
+    It is fitted to the points that followed in self-play with some random cards.
     """
     rank = v["hand"][k] >> 2
     value = LOW * rank - ACE * (rank == 0)
@@ -137,7 +137,7 @@ def value_left(v, k, count):
 
 @kernel
 def best_card(v):
-    """Return the legal card of the highest value, of equals the higher."""
+    """Return the legal card with the highest value; of equal cards, the higher."""
     unseen = counting.unseen_ranks(v)
     known = counting.known_of(v)
     sequence = counting.sequence_of(v)

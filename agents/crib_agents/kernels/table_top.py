@@ -78,7 +78,7 @@ def likely_points(table, weights, cards, unseen, flush_size, nob):
 
 @kernel
 def line_gain(v, table, weights, unseen, cell, rows):
-    """Return the value of a cell's row (``rows`` 1) or column with the card in turn on it."""
+    """Return the value that the card in turn adds on ``cell`` to its row (``rows`` 1) or column."""
     line = lines.line_through(v, cell, rows)
     nob = lines.nob_through(v, cell, rows)
     size = v["flush_size"]
@@ -110,7 +110,7 @@ def crib_gain(v, table, weights, unseen):
 
 @kernel
 def best_action(v, table, weights):
-    """Return the legal action of the highest value, of equals the first."""
+    """Return the legal action with the highest value; of equal actions, the first."""
     unseen = lines.unseen_cards(v)
     mine = v["scores_rows"]
     best = NONE

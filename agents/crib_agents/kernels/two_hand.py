@@ -20,28 +20,28 @@ from crib_env.engine.ranks import RANKS, pips
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-# A chart has 13x13 numbers for the two cards a seat discards, one chart for each game and role. As
-# poker players draw theirs: the higher rank's row and the lower's column for two cards of one suit,
-# the lower's row and the higher's column for two suits, the diagonal for two of a rank.
+# A chart has 13x13 numbers for the two cards a seat discards, one chart for each game and role. It
+# is laid out like poker charts: the higher rank's row and the lower's column for two cards of one
+# suit, the lower's row and the higher's column for two suits, the diagonal for two of a rank.
 CELLS = RANKS * RANKS
 CHARTS = len(DEALT) * len(ROLES)
 
 
 @kernel
 def game_of(v):
-    """Return the place of the game of the view ``v`` in `DEALT`, in which tables have games."""
+    """Return the index in `DEALT` of the game of the view ``v``; tables are in that order."""
     return DEALT[0] - v["dealt"]
 
 
 @kernel
 def pair_table_of(v, is_dealer):
-    """Return which chart is a role's in the game of the view ``v``: six-card pone's is 0."""
+    """Return the index of a role's chart in the game of the view ``v``: six-card pone's is 0."""
     return len(ROLES) * game_of(v) + is_dealer
 
 
 @kernel
 def cell(low, high):
-    """Return where a chart holds the pair of card ids ``low`` < ``high``."""
+    """Return the index in a chart of the pair of card ids ``low`` < ``high``."""
     a = low >> 2
     b = high >> 2
     return RANKS * b + a if low & 3 == high & 3 else RANKS * a + b
@@ -49,7 +49,7 @@ def cell(low, high):
 
 @kernel
 def sort_dealt(v, cards):
-    """Write the cards dealt to the seat into ``cards``, in order of ids; return how many."""
+    """Write the cards dealt to the seat into ``cards``, sorted by id; return their number."""
     n = v["hand_n"] + v["discarded_n"]
     for i in range(n):
         card = counting.dealt_card(v, i)
@@ -62,7 +62,7 @@ def sort_dealt(v, cards):
 
 
 def choose_pair(pair_value):
-    """Return a kernel: the best pair to discard, ``64 * higher + lower``; ties: higher cards."""
+    """Return a kernel that finds the best pair, ``64 * higher + lower``; ties: higher cards."""
 
     @kernel
     def best_pair(v, table, weights):
@@ -71,7 +71,7 @@ def choose_pair(pair_value):
         most = 0.0
         for j in range(n):
             if v["discarded_n"] == 1 and j < n - 1:
-                continue  # the card laid is the last of `dealt_card`, and must be of the pair
+                continue  # the discarded card is the last `dealt_card`; pairs must contain it
             for i in range(n if v["discarded_n"] == 1 else j):
                 if i == j:
                     continue
@@ -105,22 +105,22 @@ def discard_by(pair_value):
     return discard
 
 
-# Where the weights hold what: the charts of cribs, then how often each rank is kept.
+# Offsets in the weights: the charts of cribs (at 0), then how often each rank is kept.
 KEEPING_RATES = CHARTS * CELLS
 CHARTS_SIZE = KEEPING_RATES + CHARTS * RANKS
 
 # Values in the pegging, in points.
-REPLY = 0.8  # a point the other is likely to peg next costs less than one: it may be wrong
-ANSWER = 0.6  # a point we could answer with: less still, for it may play something else
-GO = 1.0  # the point for a go or last, by how likely the other has no card that fits
-LOW = 0.1  # a card below five is kept, for each pip below: low cards win the go later
-LEAD = 0.2  # the same for a lead where there is one count: after 31 none comes to use it in
+REPLY = 0.8  # a likely point of the other seat's next card
+ANSWER = 0.6  # a point of this seat's answer: less, because the other may play another card
+GO = 1.0  # the point for a go or last, times the probability that the other has no card that fits
+LOW = 0.1  # keeping a card below five, for each pip below: low cards win the go later
+LEAD = 0.2  # the same for a lead in games with a single count: no later count can use it
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
 @kernel
 def held_weight(v, weights, unseen, r):
-    """Return the weight of rank ``r`` among the cards the other seat may hold."""
+    """Return the weight of rank ``r`` among the cards that the other seat may hold."""
     chart = pair_table_of(v, v["dealer"])
     return (unseen >> (4 * r) & 15) * weights[KEEPING_RATES + RANKS * chart + r]
 
@@ -171,7 +171,7 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
 
 @kernel
 def best_card(v, weights):
-    """Return the legal card of the highest value, of equals the higher."""
+    """Return the legal card with the highest value; of equal cards, the higher."""
     unseen = counting.unseen_ranks(v)
     least = counting.least_pip(v)
     total = 0.0
@@ -199,7 +199,7 @@ def best_card(v, weights):
             value += WIN
         if count < 31 and mine_alone:
             n = v["pile_n"] - v["pile_from"] + 1
-            # A go the other seat could not answer has been pegged, or is by this card.
+            # The other seat's go is pegged already, or by this card.
             value += counting.best_answer(v, k, longer, n, count, 1 - v["single_count"])
         elif count < 31 and total > 0.0:
             value += after(v, weights, k, longer, count, v["go"], unseen, least, total)

@@ -4,8 +4,7 @@ For each game a table counts the points of the pegging by both seats together, o
 the crib, over deals of `expert` against itself. A game can end within the pegging, so the table
 also counts which seat first reaches how many points. Kernels use the product of these
 distributions: they assume that the pegging, pone's hand, the dealer's hand and the crib are
-independent. (They nearly are; `research.tables.deals` prints their
-correlations.)
+independent. (They nearly are; `research.tables.deals` prints their correlations.)
 
 The record `MODEL` adds the pegging of each hand and the discard rates of each role. The pegging
 comes from `learned` and `rule_based`, half the deals each. Between the two the pegging of a hand
@@ -29,32 +28,31 @@ from crib_env.engine.record import array_of
 from crib_env.policy import Views
 from crib_env.rules import TwoHandRules
 
-MOST_PLAY = 15  # a seat's points of the play above this, one deal in 500, count as this many
+MOST_PLAY = 15  # a seat's pegging above this, one deal in 500, counts as this many points
 PLAY_SIZE = MOST_PLAY + 1
 COUNT_SIZE = 30  # a hand or crib counts 0 to 29
 MEASURED_HEELS = TwoHandRules.heels
-JACK_TURNED = 1 / 13  # the chance that the starter is a jack
+JACK_TURNED = 1 / 13  # probability that the starter is a jack
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The distribution of the points of one deal; the dealer's play includes heels."""
+    """Probabilities of the points of one deal; the dealer's pegging includes heels."""
 
-    pegging: Doubles  # float64[16, 16], chance of pone pegging p and the dealer d in the whole play
-    # float64[16, 16], chance that when pone first has p of the play or more, the dealer has exactly
-    # d so far; row 0 is empty
+    pegging: Doubles  # float64[16, 16], that pone pegs p and the dealer d in all
+    # float64[16, 16], [p, d]: that the dealer has exactly d when pone first has p points of the
+    # pegging or more; row 0 is empty
     pone_out: Doubles
-    # float64[16, 16], chance that when the dealer first has d or more, pone has exactly p so far:
-    # ``dealer_out[d, p]``
+    # float64[16, 16], [d, p]: that pone has exactly p when the dealer first has d or more
     dealer_out: Doubles
-    pone_hand: Doubles  # float64[30], chances of pone's hand
+    pone_hand: Doubles  # float64[30], of the points of pone's hand
     dealer_hand: Doubles  # float64[30], of the dealer's
     crib: Doubles  # float64[30], of the crib
 
 
 @cache
 def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
-    """Return the points of a deal of the game of ``dealt`` cards, 6 or 5."""
+    """Return the points of a deal in the game of ``dealt`` cards, 6 or 5."""
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)
     deal = Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
@@ -69,12 +67,15 @@ def load_outcomes(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
 
 
 def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
-    """Return probabilities, [16, 16 by the dealer's points], with other heels than measured."""
+    """Convert probabilities [16, 16 by the dealer's points] to other heels than measured.
+
+    ``lumped``: the columns are totals, the last 15 or more; else points that the dealer reaches.
+    """
     at_once = np.zeros(PLAY_SIZE)
     at_once[0] = 0.0 if lumped else 1.0
 
     def before(chances: Doubles, d: int, points: int) -> Doubles:
-        """Return the chances of ``d`` points if heels made the last of them."""
+        """Return the column for ``d`` points, of which heels make ``points``."""
         return chances[:, d - points] if d > points or (lumped and d == points) else at_once
 
     plain, found = np.zeros_like(measured), np.zeros_like(measured)
@@ -96,13 +97,13 @@ Record = npt.NDArray[np.void]
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see `kernels.two_hand`.
+        # How often a role discards a pair of a cell that it was dealt; see `kernels.two_hand`.
         ("discard_rate", np.float64, (2, CELLS)),
-        # Points of the crib with a role's pair beyond what discard rates explain; by ranks.
+        # Mean points of the crib with a role's pair beyond what discard rates explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
         # By role and hand, in the order of `holdings`: points pegged by this seat and by the other.
         ("pegs", np.float64, (2, OF_SIZE[MOST], 2)),
-        ("mean_pegs", np.float64, (2,)),  # the mean of the first over the hands a role keeps
+        ("mean_pegs", np.float64, (2,)),  # mean points that a role pegs, by ``pegging``, less heels
         ("pegging", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("pone_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("dealer_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
@@ -147,14 +148,14 @@ def build_model(
 
 
 def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
-    """Return how often each role lays a pair, and what its crib makes beyond, float64[2, 169]."""
+    """Return ``discard_rate`` and ``excess`` of `MODEL`, float64[2, 169] each."""
     pair_tables = tables.load(tables.DISCARDED)
     game = tables.DEALT.index(dealt)
     return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(2, CELLS)
 
 
 def hand_pegging(dealt: int) -> Doubles:
-    """Return the points pegged with each hand and against it, float64[2, hands, 2]."""
+    """Return the mean points pegged with each hand and against it, float64[2, hands, 2]."""
     pegging = tables.load(tables.HAND_PEGGING)
     game = tables.DEALT.index(dealt)
     both = np.stack([pegging["mine"][game], pegging["theirs"][game]], axis=-1)

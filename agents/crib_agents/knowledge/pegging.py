@@ -63,8 +63,8 @@ def held_ranks(v):
 
 @cache
 def holdings() -> Ints:
-    """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
-    # As `number` counts them, which would be compiled for this.
+    """Return the facts about every holding, int64[HOLDINGS, COLUMNS]."""
+    # In the order of `number`, which would have to be compiled.
     in_order = [tuple(ranks) for size in range(MOST + 1) for ranks in multisets(size).tolist()]
     numbers = {ranks: i for i, ranks in enumerate(in_order)}
     rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
@@ -84,7 +84,7 @@ def holdings() -> Ints:
 ME = 0
 THEM = 1
 
-REPLY, SAME_PLAYER, NEW_COUNT = range(3)  # the rest of a turn after a card
+REPLY, SAME_PLAYER, NEW_COUNT = range(3)  # the next player after a card; see `turn_after`
 WAYS = 3
 
 POSITION = record(
@@ -92,13 +92,13 @@ POSITION = record(
     "n",  # its cards
     "count",
     "go",  # 1 once this count's go point is pegged (H5)
-    "last",  # who played its newest card
+    "last",  # the player of its newest card
     ("left", 2),  # cards left to each seat
     ("least", 2),  # the least pip each can hold, by its passes
-    ("needs", 2),  # points each still has to make to go out
+    ("needs", 2),  # points each still needs to win
 )
 POSITIONS_T = array_of(POSITION)
-ENDLESS = 1 << 20  # as the points a seat needs: no seat can go out
+ENDLESS = 1 << 20  # a value of ``needs`` at which no seat can win
 
 
 @kernel
@@ -139,7 +139,7 @@ def begin_count(p):
 
 @kernel
 def copy(p, q):
-    """Make ``q`` the position ``p``."""
+    """Copy the position ``p`` into ``q``."""
     q["sequence"] = p["sequence"]
     q["n"] = p["n"]
     q["count"] = p["count"]
@@ -164,7 +164,7 @@ def put(p, seat, r):
 
 @kernel
 def could_not_play(p, seat):
-    """Note that none of the cards the seat holds, if any, fits the present count."""
+    """Note in ``least`` that none of the cards that the seat holds fits the present count."""
     if p["left"][seat] > 0:
         p["least"][seat] = max(p["least"][seat], 32 - p["count"])
 
@@ -173,7 +173,8 @@ def could_not_play(p, seat):
 def next_turn(p, single, lowest, others):
     """Peg the go or last point if the newest card earns it, and return the next player.
 
-    NONE at the end of the pegging, or of the game once a seat is out (C5).
+    ``lowest`` and ``others`` are the least pips held by the player of that card and by the other
+    seat, or `EMPTY`. Returns NONE at the end of the pegging, or of the game (C5).
     """
     seat = p["last"]
     other = 1 - seat
@@ -185,7 +186,7 @@ def next_turn(p, single, lowest, others):
             return other
         alone = lowest <= room
         could_not_play(p, other)
-        # Written out and not by `turn_after`: the search spends its time here.
+        # `turn_after` inlined: the search spends its time here.
         # Six-card pegs the go at once (H5, H7), five-card one for last when the pegging ends (F5).
         if p["go"] == 0 and not (alone and single):
             p["go"] = 1

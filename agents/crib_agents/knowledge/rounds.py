@@ -1,6 +1,6 @@
 """Table Top: a round as one side knows it, for search, and the probability of winning.
 
-Seats are numbered to the left of the seat whose view it is, so a seat's side is its parity. Lines
+Seats are numbered to the left from the seat of the view, so a seat's side is its parity. Lines
 0 to 4 are the rows, 5 to 9 the columns.
 
 A game is solved backwards over the totals of both sides, with the measured points of a round
@@ -72,7 +72,7 @@ def pass_on(p, after, card, players):
 
 @kernel
 def put(p, mover, card, action):
-    """Put in the position the card of ``mover``, where its action says."""
+    """Apply an action of ``mover`` with ``card`` to the position."""
     if action == TO_CRIB:
         p["crib"] |= 1 << card
         p["owed"][mover] -= 1
@@ -101,19 +101,19 @@ def open_to_mover(p, players, adjacency):
     return open_actions(p["placed"], owed, TURNS - 1 - p["turn"], players, adjacency)
 
 
-MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many
+MOST_POINTS = 79  # a side's points of a round above this, never seen so far, count as this many
 POINTS = MOST_POINTS + 1
 
 
 @cache
 def load_rounds(score_difference: int, players: int) -> tuple[Doubles, Doubles]:
-    """Return a round's points, the dealing side's and the other's, and their spread in the count.
+    """Return the distribution of a round's points, and their spread around expectations.
 
     Returns:
-        points: float64[80, 80], the probabilities of both sides' points, heels and crib included;
-            where only the difference counts (T13), one of the two is 0.
-        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
-            about what its mover then expects.
+        points: float64[80, 80], probabilities by the points of the dealing side and of the other,
+            heels and crib included; where only the difference counts (T13), one of the two is 0.
+        spread: float64[28, 2, 2], by turn, the covariance of both sides' counted points around the
+            mover's expectation after it.
     """
     held = tables.load(tables.TABLE_TOP_ROUNDS)
     at = score_difference, PLAYERS.index(players)
@@ -123,20 +123,23 @@ def load_rounds(score_difference: int, players: int) -> tuple[Doubles, Doubles]:
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Doubles:
-    """Return the probability of winning at a round's end, float64[target + 80, target + 80]."""
+    """Return the dealing side's probability of winning at a round's end, float64[N, N].
+
+    By its total and the other side's, N = target + 80.
+    """
     table = solve(load_rounds(score_difference, players)[0], target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
 
 
 def solve(points: Doubles, target: int) -> Doubles:
-    """Return the chances of `probabilities` where a round brings ``points``, float64[n, n].
+    """Return `probabilities` for rounds of the distribution ``points``, float64[n, n].
 
-    Solved for one sum of totals after another: a round ends at that sum or further on. The deal
-    passes, so the side that dealt is the other one in the next round.
+    It solves one sum of totals after another, the highest first: a round never lowers the sum. The
+    deal passes, so the side that dealt is the other one in the next round.
     """
     n = len(points)
-    blank = points[0, 0]  # the chance of a round without a point, which only passes the deal
+    blank = points[0, 0]  # probability of a round without a point, which only passes the deal
     total = np.arange(target + n)
     ended = won(target + n)
     # A tie past the target goes to the higher score of the next round that is not a tie.
@@ -147,7 +150,7 @@ def solve(points: Doubles, target: int) -> Doubles:
     weights = points[dealer, other].ravel()
     for both in range(2 * target - 2, -1, -1):
         a = np.arange(max(0, both - target + 1), min(target - 1, both) + 1)
-        # The chance of the side that deals next, with total a to b, in a round with a point.
+        # The part of the next dealer's probability, with total a to b, from rounds with points.
         scored = weights @ ended[a + dealer, both - a + other]
         deals = (scored + blank * (1.0 - scored[::-1] - blank)) / (1.0 - blank**2)
         ended[a, both - a] = 1.0 - deals[::-1]
@@ -162,8 +165,8 @@ def won(size: int) -> Doubles:
 
 
 def smoothed(value: Doubles, spread: Doubles) -> Doubles:
-    """Return the mean of [a, b] about each point, by normal covariances ``spread`` [..., 2, 2]."""
-    margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
+    """Return ``value``, [a, b], smoothed by normal errors of covariances ``spread`` [..., 2, 2]."""
+    margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # padding: the transform is periodic
     wide = np.pad(value, margin, mode="edge")
     p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)
     waves = np.stack(np.broadcast_arrays(p[:, None], q), axis=-1)
@@ -174,12 +177,12 @@ def smoothed(value: Doubles, spread: Doubles) -> Doubles:
 
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Doubles:
-    """Return the probability of winning within a round, float64[28, target + 80, target + 80]."""
+    """Return `probabilities` by turn and expected totals at the round's end, float64[28, N, N]."""
     return smoothed(probabilities(0, players, target), load_rounds(0, players)[1])
 
 
 def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
-    """Return a table's values at float64[n] places, linear between its entries; NaN at NaN."""
+    """Interpolate a table linearly at the indices ``a`` and ``b``, float64[n]; NaN at NaN."""
     i, j = (
         np.floor(np.nan_to_num(at)).clip(0, size - 2).astype(np.int64)
         for at, size in zip((a, b), table.shape, strict=True)
@@ -190,13 +193,13 @@ def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
     return (1.0 - y) * low + y * high
 
 
-ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
+ALIKE = np.zeros((0, 0, 0))  # an empty win table: all points have the same value
 # The fields that a win table depends on; views alike in these share one.
 FIELDS = ("episode", "score_difference", "players", "target")
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
-    """Yield each table that weighs points, or `ALIKE`, and the indices of the views it is for."""
+    """Yield each `win_table`, or `ALIKE`, and the indices of its views."""
     for key, rows in group_rows(np.stack([views[field] for field in FIELDS], axis=1)):
         episode, score_difference, players, target = key
         weighed = episode == GAME and not score_difference
@@ -204,7 +207,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.i
 
 
 def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
-    """Return the probability of winning by what both sides are expected to make."""
+    """Return the probability of winning by both sides' expected points in the round, float64[n]."""
     game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
     dealer, other = (mine, theirs) if i_deal else (theirs, mine)
     if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):

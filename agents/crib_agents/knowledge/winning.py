@@ -49,7 +49,10 @@ def ended(target: int) -> Doubles:
 
 @cache
 def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return how a game ends from every score, float64[2, target + 1, target + 1, 6]."""
+    """Return the probability of each end of a game, float64[2, target + 1, target + 1, 6].
+
+    At the start of a deal, by role, the points this seat needs, and those the other needs.
+    """
     beyond = load(ENDGAME_WIN)["beyond"][DEALT.index(dealt)]
     pone = solve(load_outcomes(dealt, heels), target, beyond)
     both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
@@ -58,19 +61,19 @@ def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubl
 
 
 def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles:
-    """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
+    """Return pone's `probabilities` at a deal's start, float64[target + 1, target + 1, 6].
 
-    ``beyond``, by the same needs as far as it goes, is what pone wins more often than by average
-    deals, because both seats play to the score.
-    Solved for one sum of points after another: a deal starts at that sum, and its counts end there
-    at most. The arrays have a margin of zeros before index 0, for scores outside the bounds.
+    By pone's needs and the dealer's. ``beyond``, by the same needs up to its size, is added to
+    pone's probability of winning, because both seats play to the score.
+    It solves one sum of needs after another, the lowest first: a deal only lowers the sum. The
+    arrays have a margin of zeros before index 0, for scores outside the bounds.
     """
     pegging, hand = PLAY_SIZE, COUNT_SIZE
     total = np.convolve(deal.dealer_hand, deal.crib)
     margin = max(pegging, hand)
     size = target + 1 + margin
-    # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
-    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the pegging.
+    # By pone's needs and the dealer's: at the start of a deal in these roles (`starts`) or in
+    # swapped roles (`nexts`), after pone's hand and after the pegging.
     starts, nexts, after_pone, after_pegging = np.zeros((4, size, size, ENDS))
     won = ended(target)
     starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
@@ -79,7 +82,7 @@ def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles
     assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
     p, d = np.array(in_play).T[:, :, None]
     weights = deal.pegging[p, d].ravel()
-    # A row more: points that are never made within the pegging.
+    # One more row, of zeros: needs that the pegging never covers.
     pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
     dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
     x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
@@ -173,7 +176,7 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
-    """Return the values of the six ends of a game, by its margin, in a match, float64[6]."""
+    """Return the probability of winning the match after each end of a game, float64[6]."""
     matches = match_win_probabilities(dealt, target, heels)
     return match_stakes(matches, mine, theirs, game_points(dealt))
 
@@ -182,7 +185,10 @@ def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURE
 def win_table(
     dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1, heels: int = MEASURED_HEELS
 ) -> Doubles:
-    """Return the value of the end of a deal to a seat, float64[2, target + 1, target + 1]."""
+    """Return the value of the end of a deal to a seat, float64[2, target + 1, target + 1].
+
+    By whether it dealt, pone's needs, the dealer's; ``mine``, ``theirs``: game points still needed.
+    """
     if episode not in (GAME, MATCH):
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
@@ -192,16 +198,16 @@ def win_table(
         valued = table @ stakes(dealt, target, mine, theirs, heels)
     else:
         valued = table[..., WON].sum(axis=3)
-    # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
+    # Pone deals next; if this seat is the dealer, pone is the other seat.
     return portable(np.stack([valued[1], valued[0].T]))
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
-    """Yield each table of `win_table` that views are judged by, and the indices of those views."""
+    """Yield each `win_table` and the indices of its views."""
     keys = np.stack(
         [views[field] for field in FIELDS] + [views["match_score"][:, 0], views["match_score"][:, 1]], axis=1
     )
-    keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
+    keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter only in a match
     for key, rows in group_rows(keys):
         dealt, target, heels, episode, match_target, mine, theirs = key
         left = [max(1, match_target - won) for won in (mine, theirs)]
@@ -234,9 +240,9 @@ def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib)
 
 @kernel
 def slope(win_table, i_deal, pone, dealer, by_dealer, width):
-    """Return the value of one point more for a seat near a score that is far from the target.
+    """Return this seat's value of a point of the dealer (``by_dealer``) or pone, far from the end.
 
-    The difference over ``width`` points each way, so that one deal's swings are within it.
+    It is the mean over ``width`` points each way, which covers the swings of one deal.
     """
     d = width if by_dealer else 0
     p = 0 if by_dealer else width

@@ -40,13 +40,13 @@ def shipped(folder: str = ".") -> tuple[Weights, ...]:
 
 @cache
 def values_entry(name: str) -> Entry:
-    """Return what writes the values of the actions of views of a family, by its name."""
+    """Return the compiled function that writes the action values of views of a family."""
     known = FAMILIES[name]
     key, write_values = known.rules_key, known.values
 
     @entry(void(array_of(find_family(name).view), TABLE_T, WEIGHTS_T, float64[:, ::1]), f"learned.{name}.values")
     def write_all(views, table, weights, values):
-        """Write values, float64[B, actions]; illegal actions and views without nets keep theirs."""
+        """Write values, float64[B, actions], except for illegal actions and views without nets."""
         for k in range(views.shape[0]):
             v = views[k]
             at = offset_of_rules(weights, key(v))
@@ -57,9 +57,9 @@ def values_entry(name: str) -> Entry:
 
 
 class MonteCarloAgent(CompiledAgent):
-    """Plays for points, by what its nets expect to follow each choice; near the end, to win.
+    """Plays for the points that its nets predict for each choice; near the end, to win.
 
-    It takes the nets for the rules of the views. Rules that the nets do not depend on, such as the
+    It takes the nets for the rules of the views. Fields that the nets do not depend on, such as the
     target, may have any value.
 
     Args:
@@ -80,12 +80,12 @@ class MonteCarloAgent(CompiledAgent):
 
     @property
     def known_rules(self) -> tuple[Rules, ...]:
-        """The rules that its weights are for; it plays by no other ones."""
+        """The rules that its weights are for; it plays by no others."""
         return tuple(weights.rules for weights in self.sets)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> MonteCarloAgent:
-        """Return the agent of one file of weights, called by its name.
+        """Return the agent of one file of weights, by default with the file's name.
 
         Raises:
             ValueError: the file does not fit; the message names the expected and the found value.
@@ -165,7 +165,7 @@ class MixedAgent(MonteCarloAgent):
             ValueError: see `act`.
         """
         values = self.action_values(views)
-        of_rules = {one.key(): one.temperature for one in reversed(self.sets)}  # the first, as kernels take
+        of_rules = {one.key(): one.temperature for one in reversed(self.sets)}  # kernels take the first too
         key = plain(two_hand.FAMILY.rules_key)
         temperatures = np.empty((len(views), 1))
         for _, rows in group_rows(np.stack([views[name] for name in two_hand.FAMILY.fields], axis=1)):

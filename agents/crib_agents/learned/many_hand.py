@@ -1,8 +1,8 @@
-"""The learned agent for three and four: certain points, and what its network adds.
+"""The learned agent for three and four: certain points plus a network's prediction.
 
 The certain value of a discard is the exact mean hand, that of a card played its points. The network
-predicts the points that follow in pegging and crib, this side's less the mean of the others'. It
-ignores the score, but takes a card that wins the game.
+predicts the points that follow in pegging and crib, this side's less the mean of the others'. The
+agent ignores the score, but takes a card that wins the game.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def observe(v, table, seen):
 
 @kernel
 def row_at(v, k):
-    """Return where the row of ``hand[k]`` begins in the observation."""
+    """Return the offset of the row of ``hand[k]`` in the observation."""
     return FEATURES_AT + features.ROWS + features.WIDTH_OF_MANY * features.place_of(v, k)
 
 
 @kernel
 def card_inputs(v, seen, k, places, values, n):
-    """Write the inputs of using ``hand[k]`` behind the first ``n``; return their number."""
+    """Append the inputs of using ``hand[k]`` to the first ``n``; return the new number."""
     at = row_at(v, k)
     return put_row(seen[at : at + features.WIDTH_OF_MANY], SHARED, places, values, n)
 
 
-FAMILY_BIT = 1 << 20  # no other family's keys are so large
+FAMILY_BIT = 1 << 20  # larger than all keys of other families
 
 
 @kernel
 def rules_key(v):
-    """Return a number for the view's rules that the net depends on: players, flushes."""
+    """Return a key of the view's rules that the net depends on: players, flushes."""
     return FAMILY_BIT | v["players"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
 
 
@@ -73,7 +73,7 @@ def certain(v, seen, k):
 
 @kernel
 def card_values(v, table, weights, seen, now, values):
-    """Write the value of each card; ``seen`` is room for the observation, float64[SIZE_OF_MANY]."""
+    """Write each card's certain value, ``now``, and value; ``seen``: scratch, [SIZE_OF_MANY]."""
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
     before = stack.floats(WIDEST)
@@ -95,7 +95,7 @@ def card_values(v, table, weights, seen, now, values):
 
 @kernel
 def highest(v, now, values):
-    """Return the card of the highest value; one whose play wins the game before all others."""
+    """Return the card with the highest value; a card that wins the game comes first."""
     need = v["target"] - v["scores"][0]
     best = NONE
     most = UNLIKELY
@@ -125,7 +125,7 @@ def act(v, rng, table, weights):
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write the value of each card that may be used, float64[52]; others stay as they are."""
+    """Write the value of each legal card, float64[52]; other entries stay."""
     seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     found = stack.floats(HAND)
@@ -143,7 +143,7 @@ FAMILY = LearnedFamily(
     act=act,
     values=write_values,
 )
-"""What `crib_agents.learned.agent` needs to play these games."""
+"""The many-hand games for `crib_agents.learned.agent`."""
 
 
 # --- every choice, for `crib_agents.analyze` ------------------------------------------------------
@@ -154,14 +154,14 @@ FAMILY = LearnedFamily(
 
 PER_POINT = 0.95
 ADDED = 2.0
-# Columns of a card: its certain value, that and the mean crib, its value, the chance of winning.
+# Columns of a card: certain value, that plus the mean crib, value, probability of winning.
 CERTAIN, WITH_CRIB, VALUE, CHANCE = range(4)
 COLUMNS = CHANCE + 1
 
 
 @entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, :, ::1]), "learned.many_hand.columns", seconds=4)
 def write_columns(views, table, weights, nets, found):
-    """Write all columns but the last, of `rule_based`'s ``weights`` and `learned`'s ``nets``."""
+    """Write all columns but the last, by `rule_based`'s ``weights`` and ``learned``'s ``nets``."""
     seen = stack.floats(SIZE_OF_MANY)
     now = stack.floats(HAND)
     values = stack.floats(HAND)

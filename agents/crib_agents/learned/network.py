@@ -1,11 +1,11 @@
 """A small network inside kernels.
 
-A network is an MLP with two hidden layers and ReLUs. Few of its many inputs are not 0. So features
-are a list of their places and values, and the first layer adds up the rows of those inputs.
+A network is an MLP with two hidden layers and ReLUs. Most of its inputs are 0. So inputs are lists
+of places and values, and the first layer adds up the rows of the listed inputs.
 
 In the flat array a network is ``inputs, first, second, outputs`` (the sizes of its layers), then
 for each layer its weights, a row for each *input*, and its biases. `LearnedFamily` describes a
-family's networks. `join` makes one flat array of those for many rules.
+family's networks. `join` puts the arrays for several rules into one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from crib_env.engine.record import NONE
 from crib_env.rules import Rules
 
 LAYERS = 3
-WIDEST = 512  # numbers in a hidden layer, at most
-MOST_INPUTS = 256  # inputs other than 0, at most
+WIDEST = 512  # most units of a hidden layer
+MOST_INPUTS = 256  # most nonzero inputs
 SIZES = LAYERS + 1
 MOST_POINTS = 1000.0  # more than a deal brings
-UNLIKELY = -1e9  # the value of what cannot be chosen
+UNLIKELY = -1e9  # the value of an illegal choice
 
 Layers = Sequence[tuple[Floats, Floats]]
 """Weight [out, in] and bias [out] of each layer, as PyTorch keeps them."""
@@ -45,7 +45,7 @@ def flatten(layers: Layers) -> Doubles:
 
 
 def join(keys: Sequence[int], parts: Sequence[Doubles]) -> Doubles:
-    """Return arrays for many rules as one: their number, each key and place, then the arrays."""
+    """Join arrays for several rules: their number, the key and offset of each, then the arrays."""
     at = 1 + 2 * len(keys)
     head = [float(len(keys))]
     for key, numbers in zip(keys, parts, strict=True):
@@ -56,7 +56,7 @@ def join(keys: Sequence[int], parts: Sequence[Doubles]) -> Doubles:
 
 @kernel
 def put(places, values, n, place, value):
-    """Write down that the input at ``place`` is ``value``, as the n-th; return how many now are."""
+    """Append the input ``place`` with ``value`` as the n-th; return the new number of inputs."""
     places[n] = place
     values[n] = value
     return n + 1
@@ -64,7 +64,7 @@ def put(places, values, n, place, value):
 
 @kernel
 def put_all(numbers, place, places, values, n):
-    """Write down the numbers that are not 0, from ``place`` on; return how many inputs now are."""
+    """Append nonzero numbers as inputs from ``place`` on; return the new number of inputs."""
     for i in range(numbers.shape[0]):  # branch-free: the branch would be unpredictable
         places[n] = place + i
         values[n] = numbers[i]
@@ -74,7 +74,7 @@ def put_all(numbers, place, places, values, n):
 
 @kernel
 def add_rows(total, weights, at, places, values, lo, hi):
-    """Add rows of weights, each times its value, to the sums of a layer's units."""
+    """Add the weight rows of inputs ``lo`` to ``hi``, times their values, to a layer's sums."""
     wide = total.shape[0]
     four = lo + (hi - lo) // 4 * 4
     for i in range(lo, four, 4):  # four at once: the sums are read and written a quarter as often
@@ -102,7 +102,7 @@ def add_rows(total, weights, at, places, values, lo, hi):
 
 @kernel
 def add_layer(hidden, wide, weights, at, outputs):
-    """Write a layer's outputs: the biases, and a row for each unit before it that is above 0."""
+    """Write a layer's outputs: its biases, plus a weight row for each hidden unit above 0."""
     places = stack.ints(WIDEST)
     n = 0
     for i in range(wide):  # branch-free: the branch would be unpredictable
@@ -118,7 +118,7 @@ def add_layer(hidden, wide, weights, at, outputs):
 
 @kernel
 def begin(weights, at, places, values, n, hidden):
-    """Write the first layer's sums of the first ``n`` inputs, of the net at ``weights[at]``."""
+    """Write the first layer's sums over ``n`` inputs, for the net at ``weights[at]``."""
     wide = int(weights[at + 1])
     bias = at + SIZES + int(weights[at]) * wide
     for j in range(wide):
@@ -128,7 +128,7 @@ def begin(weights, at, places, values, n, hidden):
 
 @kernel
 def go_on(before, weights, at, places, values, lo, hi, hidden):
-    """Write the sums ``before`` with the inputs ``lo`` to ``hi`` added to them."""
+    """Write into ``hidden`` the sums ``before`` plus the inputs ``lo`` to ``hi``."""
     wide = int(weights[at + 1])
     for j in range(wide):
         hidden[j] = before[j]
@@ -137,7 +137,7 @@ def go_on(before, weights, at, places, values, lo, hi, hidden):
 
 @kernel
 def finish(weights, at, hidden, outputs):
-    """Write the net's outputs, float64[outputs]; ``hidden`` has all its inputs, and is used up."""
+    """Write the net's outputs, float64[outputs]; overwrites ``hidden``, the first layer's sums."""
     wide = int(weights[at + 1])
     narrow = int(weights[at + 2])
     second = stack.floats(WIDEST)
@@ -156,7 +156,7 @@ def forward(weights, at, places, values, n, outputs):
 
 @kernel
 def bounded(points):
-    """Return a net's expected points in the range of a table; NaN as 0."""
+    """Return a net's expected points, clipped to `MOST_POINTS` either way; 0 for NaN."""
     if math.isnan(points):
         return 0.0
     return max(-MOST_POINTS, min(points, MOST_POINTS))
@@ -173,7 +173,7 @@ def offset_of_rules(weights, key):
 
 @dataclass(frozen=True)
 class Net:
-    """A net of a family: what its inputs are called, the version of their meaning, its sizes."""
+    """A net of a family: the name and version of its inputs, and its sizes."""
 
     features: str
     version: int
@@ -183,24 +183,24 @@ class Net:
 
 @dataclass(frozen=True, eq=False)
 class LearnedFamily:
-    """A family of games as the learned agent plays it."""
+    """A family of games for the learned agent."""
 
     name: str  # the family's
     nets: Mapping[str, Net]  # by name, in the order in which ``act`` finds them
-    fields: tuple[str, ...]  # of a view, that the nets depend on: rules, the number of players
-    # Tells the values of those fields apart, and from those of every other family.
+    fields: tuple[str, ...]  # the fields of a view that the nets depend on: rules, players
+    # A view's key: unique for the values of those fields, over all families.
     rules_key: Callable[[Any], int]
-    act: Callable[..., Any]  # ``act(view, rng, table, weights)``; ``weights`` as of `join`
+    act: Callable[..., Any]  # ``act(view, rng, table, weights)``; ``weights`` as `join` returns
     # ``values(view, table, weights, values)`` writes the value of each action; ``weights`` begin
     # with the nets.
     values: Callable[..., Any]
     # Shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    # ``knows(rules)``: what else ``act`` knows of the rules, float64[K], after the tables.
+    # ``knows(rules)``: a computed table for ``act``, float64[K], after those tables.
     knows: Callable[[Any], Doubles] | None = None
 
     def key(self, rules: Rules) -> int:
-        """Return the number by which kernels tell these rules from others."""
+        """Return the `rules_key` of these rules."""
         view = np.zeros(1, dtype=find_family(self.name).view)
         for name in self.fields:
             view[name] = getattr(rules, name)

@@ -1,10 +1,9 @@
 """The inputs of a card's network in the hand games: the environment's observation with features.
 
 A network reads some slices of the observation, the features of the state, and the card's row
-without its first two numbers. Those two are the action, and the points that are sure, which the
-agent adds itself. Networks for discarding two cards read the row of a pair alone. Whole numbers
-that matter one by one are spread out: the ranks kept are a thermometer, and the count with the card
-is one-hot.
+without its first two numbers. Those two are the action and the certain points, which the agent adds
+itself. Networks for discarding two cards read only the row of a pair. Two numbers are spread out:
+the ranks kept are a thermometer, and the count with the card is one-hot.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from crib_env.engine.hands.encode import SLOT_OF_TWO
 from crib_env.engine.hands.features import AT
 from crib_env.engine.jit import kernel
 
-SUITS = range(13, 17)  # of a slot of the pile
+SUITS = range(13, 17)  # entries of a pile slot that `places_read` leaves out
 KEPT_INPUTS = 4 * 13
 COUNT_INPUTS = 32
 SPREAD = KEPT_INPUTS + COUNT_INPUTS
 
 
 def places_read(layout: Layout, features: Features, names: Collection[str]) -> Ints:
-    """Return the places of the slices ``names`` and of the state's features, int64[K]."""
+    """Return the indices of the slices ``names`` and of the state's features, int64[K]."""
     bits = [(one.name, i) for one in layout for i in range(one.size)]
     state = range(len(bits), len(bits) + sum(one.size for one in features.state))
     read = [
@@ -44,7 +43,7 @@ def row_inputs(features: Features) -> int:
 
 @kernel
 def put_state(seen, read, places, values):
-    """Write the numbers of an observation at the places ``read``; return how many are not 0."""
+    """Write the nonzero numbers of ``seen`` at the indices ``read``; return how many there are."""
     n = 0
     for i in range(read.shape[0]):  # branch-free: the branch would be unpredictable
         places[n] = i
@@ -55,7 +54,7 @@ def put_state(seen, read, places, values):
 
 @kernel
 def put_row(row, place, places, values, n):
-    """Write down a card's row from ``place`` on; return how many inputs now are."""
+    """Append a card's row as inputs from ``place`` on; return the new number of inputs."""
     for r in range(13):
         for i in range(int(2.0 * row[AT.kept + r])):
             n = put(places, values, n, place + 13 * i + r, 1.0)

@@ -1,4 +1,4 @@
-"""The learned agent at Table Top: a card's value is its change of two lines, or of the crib.
+"""The learned agent at Table Top: a card's value is its effect on two lines, or on the crib.
 
 The value of a line is its points so far plus the network's prediction of later points; a full line
 has only its points. The value of a card on a cell is its gain in its own side's line, less its gain
@@ -7,7 +7,7 @@ and the side then owes the crib one card less. The agent plays for points and ig
 
 The inputs of the lines' network come in three groups: of the round, of the side that owns the line,
 and of the line. So the first layer adds up common inputs only once. Those of a line are the
-environment's features of a line as it lies, here also with the card in turn in it.
+environment's features of its cards; a line is valued both without and with the card in turn.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from crib_env.engine.table_top.records import CELLS, LINES, SIZE, TO_CRIB, TURNS
 
 # Of the round:
 PHASE = 0  # turns left after this one, in twos, one-hot
-UNSEEN = PHASE + TURNS // 2  # how frequent each rank is among the cards not seen, 0 if as all are
+UNSEEN = PHASE + TURNS // 2  # each rank's share of the unseen cards, times 13, minus 1
 # Of a side:
 ON_TURN = UNSEEN + 13  # it moves next
 OWED = ON_TURN + 1  # cards it owes the crib before this turn, in twos
 OWED_BY_OTHER = OWED + 1
 # Of a line:
-LINE_AT = OWED_BY_OTHER + 1  # its ranks as a thermometer, then its features as it lies
+LINE_AT = OWED_BY_OTHER + 1  # its ranks as a thermometer, then the features of its cards
 OF_LINE = 4 * 13 + WIDTH - AT.cards
 LINE_INPUTS = LINE_AT + OF_LINE
 
 
 @kernel
 def put_line(row, place, places, values, n):
-    """Write down a line's row from ``place`` on; return how many inputs now are."""
+    """Append a line's row as inputs from ``place`` on; return the new number of inputs."""
     for r in range(13):
         for i in range(int(row[AT.ranks + r])):
             n = network.put(places, values, n, place + 13 * i + r, 1.0)
@@ -64,7 +64,7 @@ def round_features(turn, unseen, places, values):
 
 @kernel
 def side_features(on_turn, owed, owed_by_other, places, values):
-    """Write the inputs of all lines of a side."""
+    """Write the inputs that all lines of a side share; return their number."""
     n = 0
     if on_turn:
         n = network.put(places, values, n, ON_TURN, 1.0)
@@ -72,7 +72,7 @@ def side_features(on_turn, owed, owed_by_other, places, values):
     return network.put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
 
 
-MINE = OF_LINE  # of the crib, behind its features as a line: my side counts it
+MINE = OF_LINE  # of the crib, after its features as a line: my side counts it
 THEIRS = MINE + 1
 CRIB_INPUTS = THEIRS + 1
 
@@ -87,38 +87,38 @@ def put_crib(v, table, cards, unseen, places, values):
     return network.put(places, values, n, MINE if v["my_crib"] else THEIRS, 1.0)
 
 
-# The nets in their order, and the table behind them.
+# The nets in their order, and the table after them.
 LINE = 0
 CRIB = 1
 OWED_TABLE = 2
 
-EACH_TWICE = 2 * LINES  # as they lie, then with the card in turn
+EACH_TWICE = 2 * LINES  # lines as they lie, then with the card in turn
 EVERY_LINE = (1 << LINES) - 1
 ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 
-# The table "owing": the value of a side's lines beyond the sum of the single lines, by the next
-# side to move (0 for the other), turns left, cards it owes the crib, and cards the other does.
+# The table "owing": the value of a side's lines beyond the sum of the single lines, by whether it
+# moves next, turns left, cards it owes the crib, and cards the other side owes.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
 
 
 @kernel
 def rules_key(v):
-    """Return a number for the view's rules that the nets depend on."""
+    """Return a key of the view's rules that the nets depend on."""
     return v["adjacency"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
 
 
 @kernel
 def owing_place(on_turn, left, owed, owed_by_other):
-    """Return where a value stands in the table "owing", laid out flat."""
+    """Return the index of a value in the flat table "owing"."""
     each = MOST_OWED + 1
     return ((on_turn * TURNS + left) * each + owed) * each + owed_by_other
 
 
 @kernel
 def lines_open(legal):
-    """Return the lines that a card may go to, one bit each, of legal actions."""
+    """Return the lines with a legal cell, one bit each."""
     lines = 0
     for row in range(SIZE):
         cells = legal >> (SIZE * row) & ROW
@@ -130,7 +130,7 @@ def lines_open(legal):
 
 @kernel
 def line_values(v, table, weights, lines, points, value):
-    """Write the value of lines to their sides, as they lie and with the card in turn."""
+    """Write points and values of lines to their sides, as they lie and with the card in turn."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     common = stack.floats(WIDEST)
@@ -177,7 +177,7 @@ def line_values(v, table, weights, lines, points, value):
 
 @kernel
 def crib_value(v, table, weights, cards, unseen):
-    """Return the value of a crib to the side that counts it, of which these cards are known."""
+    """Return the value of a crib with these known cards to the side that counts it."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(1)
@@ -210,7 +210,7 @@ def crib_action_value(v, table, weights):
 
 @kernel
 def action_values(v, table, weights, value, values):
-    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal."""
+    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` where illegal."""
     legal = v["legal"]
     mine = 1.0 if v["scores_rows"] else -1.0
     for cell in range(CELLS):
@@ -227,7 +227,7 @@ def action_values(v, table, weights, value, values):
 
 @kernel
 def best_legal(values, legal):
-    """Return the legal action of the highest value, of equals the first; NaN is never higher."""
+    """Return the legal action with the highest value, the first of equal ones; NaN never wins."""
     best = NONE
     for action in range(ACTIONS):
         if legal >> action & 1 and (best == NONE or values[action] > values[best]):
@@ -237,7 +237,7 @@ def best_legal(values, legal):
 
 @kernel
 def best_action(v, table, weights):
-    """Return the legal action of the highest value, of equals the first."""
+    """Return the legal action with the highest value; of equal actions, the first."""
     if v["legal"] == 1 << TO_CRIB:
         return TO_CRIB
     points = stack.ints(EACH_TWICE)
@@ -259,7 +259,7 @@ def act(v, rng, table, weights):
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write the value of each action, float64[26]; others stay as they are."""
+    """Write the value of each legal action, float64[26]; other entries stay."""
     points = stack.ints(EACH_TWICE)
     value = stack.floats(EACH_TWICE)
     found = stack.floats(ACTIONS)
@@ -276,12 +276,11 @@ FAMILY = LearnedFamily(
         "line": Net("table_top.line", 2, LINE_INPUTS, outputs=1),
         "crib": Net("table_top.crib", 2, CRIB_INPUTS, outputs=1),
     },
-    # The side to move changes with every card and each side owes the crib two, whether two play or
-    # four: the same nets serve both.
+    # The same nets serve two and four players: sides alternate, and each owes the crib two cards.
     fields=("flush_size", "crib_flush_size", "adjacency"),
     rules_key=rules_key,
     act=act,
     values=write_values,
     tables={"owing": OWING},
 )
-"""What `crib_agents.learned.agent` needs to play this game."""
+"""Table Top for `crib_agents.learned.agent`."""

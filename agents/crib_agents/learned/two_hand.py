@@ -1,19 +1,19 @@
 """The learned agent at the two-hand games: exact parts, and predictions of its networks.
 
-A discard has the exact mean hand, plus or minus the crib, plus the points of the pegging. Its
-networks read the row of a pair: they predict the crib's points beyond its mean over random cards,
-and the pegging. The order of the cards in the view changes no input, so that both decisions of a
-discard give a pair one value.
+The value of a discard is the exact mean hand, plus or minus the crib, plus the points of the
+pegging. Its networks read the row of a pair: they predict the crib's points beyond its mean over
+random cards, and the pegging. Inputs do not depend on the order of the cards in the view, so both
+decisions of a discard give a pair the same value.
 
-If a seat may go out soon, the probability of winning the game decides instead, in the order of the
+If a seat may go out soon, the value is the probability of winning the game, in the order of the
 deal, as in `expert`. The kept hand is known exactly, and the networks predict the means of the crib
 and the pegging. Their spread, and the other seat's hand, are measured over all deals
 (`knowledge.deal_points`). All but the kept hand is the same for every pair, so those probabilities
 are computed beforehand, and stored after the networks.
 
-A card to play has its points now, plus the network's prediction of both seats' later points. The
-network reads the observation and the card's row. The agent pegs for points and ignores the score,
-but takes a card that wins the game.
+The value of a card to play is its points now, plus the network's prediction of both seats' later
+points. The network reads the observation and the card's row. The agent pegs for points and ignores
+the score, but takes a card that wins the game.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ READ = places_read(TWO, features.TWO, ("pile", "count", "other_cards", "dealer",
 SHARED = len(READ)
 INPUTS = SHARED + row_inputs(features.TWO)
 
-NEAR = 45  # points to make; where both seats have farther to go, points decide
+NEAR = 45  # points to make; if both seats need more, points decide
 PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
 BEFORE = PLAY + 1  # scores after the pegging that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
-# The indices of the outputs of `probabilities_of`.
+# Offsets in the table of `probabilities_of`.
 TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 DEAL_CRIB = 3
-BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
-PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as many
-CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
+BOTH_PEG = 4  # [pone's points, dealer's]: their probability in the whole pegging
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same at the moment when pone first has as many or more
+CHANCES = PONE_OUT + PLAY * PLAY  # pone's of winning: [role just counted, pone's needs, dealer's]
 
 
 def probabilities_of(rules: TwoHandRules) -> Doubles:
-    """Return the judge's table for the games of some rules, float64[K]."""
+    """Return the table that `pair_chance` reads for these rules, float64[K]."""
     return _probabilities(rules.dealt, rules.target, rules.heels)
 
 
@@ -77,9 +77,9 @@ def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
     pegs = pegs[0], pegs[1] - heels * deal_points.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
-    # A seat with this many points in the pegging may get more later: rows beyond are left.
+    # Rows of ``pone_out`` are points that pone reaches, not totals: drop those above ten.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
-    # By both's points to make, pone's chance.
+    # Pone's probability of winning by the needs of both.
     after = win_table(dealt, target, GAME, heels=heels)[0]
     known += [after_hand.ravel() for after_hand in after_hands(after, deal)]
     found = np.concatenate(known)
@@ -88,7 +88,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
 
 
 def _lumped(table: Doubles) -> Doubles:
-    """Return probabilities of the pegging's points, with those above ten counted as ten."""
+    """Return probabilities of the pegging's points, with more than ten counted as ten."""
     found = np.zeros((PLAY, PLAY))
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
     np.add.at(found, (rows[:, None], columns[None, :]), table)
@@ -97,7 +97,7 @@ def _lumped(table: Doubles) -> Doubles:
 
 @kernel
 def is_near(v):
-    """Return whether a pair is to be judged by the probability of winning."""
+    """Return whether pairs are valued by the probability of winning."""
     if v["episode"] != GAME and v["episode"] != MATCH:
         return False
     return min(v["target"] - v["scores"][0], v["target"] - v["scores"][1]) <= NEAR
@@ -105,7 +105,7 @@ def is_near(v):
 
 @kernel
 def chance_at(known, role, pone, dealer):
-    """Return pone's chance once the hand of ``role`` is counted, linear in the dealer's way."""
+    """Return pone's probability of winning after the hand of ``role``, linear in ``dealer``."""
     if pone <= 0:
         return 1.0
     last = int(known[TARGET])
@@ -121,11 +121,11 @@ def chance_at(known, role, pone, dealer):
 
 @kernel
 def before_pegging(known, pone, dealer, i, j, after):
-    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make."""
+    """Return pone's probability before the pegging, with needs ``pone - i`` and ``dealer - j``."""
     a = pone - i
     b = dealer - j
     if a <= 0:
-        return 1.0  # also if both have nothing more to make: pone leads
+        return 1.0  # also if neither needs more points: pone leads
     if b <= 0:
         return 0.0
     chance = 0.0
@@ -140,7 +140,7 @@ def before_pegging(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the probability of winning the game if ``low`` and ``high`` are discarded."""
+    """Return the probability of winning the game with a pair to discard, by its expected points."""
     role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
@@ -182,13 +182,13 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     return 1.0 - chance if role else chance
 
 
-JUDGE = 3  # offset of the judge's table in the nets, see `probabilities_of`
+JUDGE = 3  # index of the offset of the table of `probabilities_of`
 CRIB, MY_PLAY, THEIR_PLAY = range(3)  # outputs of a net
 
 
 @kernel
 def expect_pair(v, table, weights, low, high, expected):
-    """Write the points expected of discarding a pair, float64[3]; return the mean hand."""
+    """Write the crib and pegging expected with a pair, float64[3]; return the mean hand."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     row = stack.floats(WIDTH_OF_TWO)
@@ -211,7 +211,7 @@ def pair_value(v, table, weights, low, high):
 
 @kernel
 def pair_win_value(v, table, weights, low, high):
-    """Return `pair_value`, or the probability of winning the game where a seat may go out soon."""
+    """Return `pair_value`, or if a seat may go out soon the probability of winning the game."""
     if not is_near(v):
         return pair_value(v, table, weights, low, high)
     expected = stack.floats(3)
@@ -230,18 +230,18 @@ def observe(v, table, seen):
 
 @kernel
 def card_inputs(v, seen, k, places, values, n):
-    """Write the inputs of playing ``hand[k]`` behind the first ``n``; return their number."""
+    """Append the inputs of playing ``hand[k]`` to the first ``n``; return the new number."""
     at = FEATURES_AT + features.ROWS + WIDTH_OF_TWO * features.place_of(v, k)
     return put_row(seen[at : at + WIDTH_OF_TWO], SHARED, places, values, n)
 
 
-PEGGING = 2  # the place of the net, behind one for each role in discarding
+PEGGING = 2  # the place of the net, after a discard net for each role
 MY_REST, THEIR_REST = range(2)  # its outputs: points still to come
 
 
 @kernel
 def card_values(v, table, weights, seen, now, values):
-    """Write the value of playing each card held; return how many ranks can be played."""
+    """Write the value of one card of each legal rank into ``values``; return how many ranks."""
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
     expected = stack.floats(2)
@@ -280,7 +280,7 @@ choose_discard = discard_by(pair_win_value)
 
 @kernel
 def rules_key(v):
-    """Return a number for the rules that the nets depend on: cards dealt, counts, flushes."""
+    """Return a key of the rules that the nets depend on: cards dealt, counts, flushes."""
     flushes = v["flush_size"] << 4 | v["crib_flush_size"]
     return v["dealt"] << 12 | v["single_count"] << 8 | flushes
 
@@ -302,13 +302,13 @@ def act(v, rng, table, weights):
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write the value of each card, float64[52]: of a discard that of its best pair."""
+    """Write the value of each card, float64[52]; a discard has the value of its best pair."""
     if v["phase"] == DISCARD:
         hand_n = v["hand_n"]
         n = hand_n + v["discarded_n"]
         for i in range(hand_n):
             values[v["hand"][i]] = UNLIKELY
-        # the card laid is the last of `dealt_card`, and must be of the pair
+        # the discarded card is the last `dealt_card`; pairs must contain it
         for j in range(n - 1 if v["discarded_n"] == 1 else 1, n):
             for i in range(min(j, hand_n)):
                 first, second = counting.dealt_card(v, i), counting.dealt_card(v, j)
@@ -342,4 +342,4 @@ FAMILY = LearnedFamily(
     values=write_values,
     knows=probabilities_of,
 )
-"""What `crib_agents.learned.agent` needs to play these games."""
+"""The two-hand games for `crib_agents.learned.agent`."""

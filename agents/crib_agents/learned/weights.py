@@ -32,8 +32,7 @@ class Weights:
     made_by: str = ""  # the command that made them
     # the numbers of each table, by name; float32
     tables: Mapping[str, Floats] = field(default_factory=dict)
-    # of the softmax over values that these nets are for, in points; 0 where the highest value is
-    # taken
+    # of the softmax over the nets' values, in points; 0: take the highest value
     temperature: float = 0.0
 
     def header(self) -> dict[str, Any]:
@@ -50,7 +49,7 @@ class Weights:
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
-        """Return the file, with numbers of ``dtype``."""
+        """Return the bytes of the file, with numbers of ``dtype``."""
         tensors = {name: np.ascontiguousarray(numbers, dtype=dtype) for name, numbers in self.tables.items()}
         for name, layers in self.nets.items():
             for i, (weight, bias) in enumerate(layers):
@@ -92,11 +91,11 @@ class Weights:
         return FAMILIES[self.rules.family]
 
     def key(self) -> int:
-        """Return the number by which kernels tell these rules from others."""
+        """Return the key by which kernels find the nets for these rules."""
         return self.known.key(self.rules)
 
     def flat(self) -> Doubles:
-        """Return nets, tables and further values as one array, which begins with their offsets."""
+        """Return nets, tables and further values as one array that begins with their offsets."""
         known = self.known
         parts = [flatten(self.nets[name]) for name in known.nets]
         parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]

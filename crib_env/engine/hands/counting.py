@@ -17,7 +17,7 @@ ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 
 @kernel
 def ways(n, k):
-    """Return how many sets of ``k`` (0 to 4) there are among ``n``."""
+    """Return the number of ways to choose ``k`` (0 to 4) of ``n``."""
     if k == 0:
         return 1
     if k == 1:
@@ -30,7 +30,7 @@ def ways(n, k):
 
 @kernel
 def dealt_card(v, i):
-    """Return the i-th of the cards the seat was dealt and may still discard: first those held."""
+    """Return the i-th card dealt to a seat that discards: first those held, then the discards."""
     return v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]
 
 
@@ -60,7 +60,7 @@ def sequence_of(v):
 
 @kernel
 def sequence_points(sequence, n, count, go):
-    """Return the points of a sequence's newest card, without a go (H4, H6, F5)."""
+    """Return the points of a sequence's newest card, without the point for a go (H4, H6, F5)."""
     points = 0
     if count == 15:
         points = 2
@@ -92,8 +92,8 @@ def sequence_points(sequence, n, count, go):
 def starters_total(v, table, low, high):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, with flushes and nobs (C2, C4, H8, F6). ``low`` and ``high`` are discarded; they are one
-    card where one is.
+    Exact, with flushes and nobs (C2, C4, H8, F6). ``low`` and ``high`` are the discards, equal if
+    the seat discards one card.
     """
     n = v["hand_n"] + v["discarded_n"]
     key = 0
@@ -130,9 +130,9 @@ def starters_total(v, table, low, high):
 
 @kernel
 def count_hand(v, table, low, high, each, counts):
-    """Add ``each`` to ``counts`` (float64[30], by points) for every starter the seat has not seen.
+    """Write ``counts`` (float64[30], by points): ``each`` for every starter the seat has not seen.
 
-    Of a seat that discards ``low`` and ``high``, flushes and nobs included (C2, C4, H8, F6).
+    The seat discards ``low`` and ``high``. Flushes and nobs are included (C2, C4, H8, F6).
     """
     key, suits, jacks, seen = 0, 0, 0, 0
     dealt = v["hand_n"] + v["discarded_n"]
@@ -160,7 +160,7 @@ def alone(v):
 
 @kernel
 def certain_points(v, k, sequence):
-    """Return the points that the held card ``hand[k]`` surely pegs if it is played now.
+    """Return the points that the held card ``hand[k]`` is certain to peg if it is played now.
 
     These are the card's points, and the point for a go or the last card where the view proves it:
     no other seat plays any more in this count (H5, H7). Where this point comes with the last card
@@ -182,7 +182,7 @@ def certain_points(v, k, sequence):
 
 @kernel
 def least_pip(v):
-    """Return the least pip value of the other's cards, given its passes (of two).
+    """Return the least pip value of the other's cards, given its passes, in a game for two.
 
     It could not play where this seat played twice running, nor at the end of a count.
     """
@@ -212,11 +212,11 @@ def best_answer(v, k, sequence, n, count, go):
 
 
 # --- the other seats' possible cards and points, with three and four -----------------------------
-# A seat is taken to hold any unseen card but those that it could not play, or would have pegged
-# with.
+# A seat may hold any unseen card, except those that its passes rule out or that it would have
+# pegged with.
 
 
-LACKING = 16  # where what seats lack begins in `known_of`, behind four bits a seat
+LACKING = 16  # the first bit of `lacking` in `known_of`, behind four bits a seat
 
 
 @kernel
@@ -250,9 +250,9 @@ def least_pips(v):
 
 @kernel
 def lacking(v):
-    """Return the ranks each other seat lacks by its passes, from bit ``13 * (seat - 1)`` on.
+    """Return the ranks each other seat lacks by its plays, from bit ``13 * (seat - 1)`` on.
 
-    A seat that pegged nothing with its card had none for a pair or a fifteen.
+    A seat that pegged nothing with its card is taken to lack the ranks of a pair and a fifteen.
     """
     lacks = 0
     sequence = 0
@@ -290,7 +290,7 @@ def known_of(v):
 
 @kernel
 def share_of(unseen, r, known, seat):
-    """Return the unseen cards of rank ``r`` that a seat may hold."""
+    """Return how many unseen cards of rank ``r`` a seat may hold."""
     may = pips(r) >= known >> 4 * seat & 15
     may &= 1 - (known >> LACKING + RANKS * (seat - 1) + r & 1)
     return unseen >> (4 * r) & 15 if may else 0
@@ -307,7 +307,7 @@ def cards_of(unseen, known, seat):
 
 @kernel
 def no_fit(v, seat, count, unseen, known):
-    """Return how likely a seat has no card that fits."""
+    """Return the estimated probability that a seat has no card that fits."""
     fits = 0.0
     for r in range(min(RANKS, 31 - count) if count > 21 else RANKS):
         fits += share_of(unseen, r, known, seat)
@@ -324,7 +324,7 @@ def able(v, seat):
 
 @kernel
 def reply(v, seat, sequence, n, count, unseen, known):
-    """Return the likely points of a seat's next card on a sequence."""
+    """Return the estimated points of a seat's next card on a sequence."""
     cards = cards_of(unseen, known, seat)
     held = v["held_n"][seat]
     scoring = 0.0

@@ -16,7 +16,7 @@ from crib_env.engine.record import NONE
 ACTIONS = 52
 GAMES = 7
 SEATS = 4
-HELD = 6  # of `MANY`: for a seat, how many cards it holds
+HELD = 6  # of `MANY`: the number of cards that a seat holds
 SLOT_OF_TWO = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
 SLOT_OF_MANY = 18 + SEATS  # of the pile: rank 13, suit 4, who played it, still in the present count
 
@@ -80,7 +80,7 @@ def encode_games(v, sides, obs, at):
 
 @kernel
 def encode_two(v, obs):
-    """Write the view ``v`` into ``obs`` (uint8), as `TWO` has it."""
+    """Write the view ``v`` into ``obs`` (uint8) in the layout `TWO`."""
     obs[:] = 0  # then the few ones: far cheaper than writing every bit
     for i in range(v["hand_n"]):
         obs[v["hand"][i]] = 1
@@ -109,7 +109,7 @@ def encode_two(v, obs):
 
 @kernel
 def encode_many(v, obs):
-    """Write the view ``v`` into ``obs`` (uint8), as `MANY` has it."""
+    """Write the view ``v`` into ``obs`` (uint8) in the layout `MANY`."""
     obs[:] = 0
     for i in range(v["hand"].shape[0] - 1, -1, -1):  # without branches: NONE is written over
         obs[max(v["hand"][i], 0)] = 1 if v["hand"][i] >= 0 else 0
@@ -147,7 +147,7 @@ def encode_many(v, obs):
 
 @kernel
 def encode_mask(v, mask):
-    """Write the legal actions of the view into ``mask`` (int8[52]): zeros if it is not to move."""
+    """Write a view's legal actions into ``mask`` (int8[52]): zeros if its seat is not to move."""
     mask[:] = 0
     for i in range(v["hand"].shape[0] - 1, -1, -1):  # without branches: NONE is written over
         mask[max(v["hand"][i], 0)] = v["legal"] >> i & 1

@@ -1,4 +1,4 @@
-"""Families of games with hands: one text, made for the sizes of each."""
+"""Families of games with hands: one source, compiled for the sizes of each family."""
 
 from __future__ import annotations
 

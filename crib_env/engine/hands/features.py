@@ -1,9 +1,9 @@
-"""Numbers that follow from the rules alone: of the view, and a row for each card that may be used.
+"""Features of a view by the rules alone: numbers of the view, and a row for each legal card.
 
-All of it follows from the view. The other seats' cards and discards, and the card dealt to the
-crib, are taken as uniform draws from the unseen cards, less those that a seat has shown it does not
-hold. A row describes the position after its card is used: the ranks kept, the card's points, and
-for each rank that may be played next its points, this seat's best answer and how likely it is.
+The other seats' cards and discards, and the card dealt to the crib, are taken as uniform draws from
+the unseen cards, less those that a seat has shown it does not hold. A row describes the position
+after its card is used: the ranks kept, the card's points, and for each rank that may be played next
+its points, this seat's best answer and how likely it is.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ MANY = Features(STATE, ROWS_OF_MANY, (
     Slice("cannot", OTHERS, "how likely it is that it has no card that fits"),
 ), first=encode.AT.pile)  # fmt: skip
 
-# Where things stand in a row; what both kinds of rows have stands in the same place.
+# Offsets of slices in a row; those that both kinds of rows have are the same.
 AT, AT_OF_MANY = offsets(TWO.row), offsets(MANY.row)
-ROWS = offsets(STATE).end  # where they begin
+ROWS = offsets(STATE).end  # where the rows begin
 WIDTH_OF_TWO = TWO.width
 WIDTH_OF_MANY = MANY.width
 
@@ -163,7 +163,7 @@ def ranks_of_state(v, out):
 
 @kernel
 def place_of(v, k):
-    """Return which row is that of ``hand[k]``: how many lower cards may be used."""
+    """Return the row of ``hand[k]``: the number of lower cards that are legal."""
     place = 0
     for i in range(v["hand_n"]):
         place += v["legal"] >> i & 1 if v["hand"][i] < v["hand"][k] else 0
@@ -172,7 +172,7 @@ def place_of(v, k):
 
 @kernel
 def pegging_row(v, k, sequence, row):
-    """Write what playing ``hand[k]`` leaves and makes."""
+    """Write the row of playing ``hand[k]``: the cards left, the sequence, the certain points."""
     card = v["hand"][k]
     row[AT.action] = 1 + card
     for i in range(v["hand_n"]):
@@ -198,10 +198,10 @@ def holdable(unseen, least):
 
 @kernel
 def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares):
-    """Write for each rank the likely continuation of ``hand[k]`` in this count, in a game for two.
+    """Write the other's replies to ``hand[k]`` in this count, by rank, in a game for two.
 
-    That is the rank's points and this seat's best answer, int64[13], and the rank's share of the
-    ``total`` (`holdable`) cards that the other may hold, float64[13]: 0 if it does not fit.
+    Of each rank the points and this seat's best answer, int64[13], and its share of the ``total``
+    (`holdable`) cards that the other may hold, float64[13]: 0 if the rank does not fit.
     """
     longer = sequence << 4 | v["hand"][k] >> 2
     count = v["count"] + pip(v["hand"][k])
@@ -220,7 +220,7 @@ def replies_of_two(v, k, sequence, unseen, least, total, points, answers, shares
 
 @kernel
 def sum_replies(points, answers, shares, sums):
-    """Write what fits, the mean reply, the mean answer and what scores, of `replies_of_two`."""
+    """Sum `replies_of_two`: share that fits, mean reply, mean answer, share that scores."""
     fits = 0.0
     risk = 0.0
     answered = 0.0
@@ -265,8 +265,8 @@ def replies_of_many(v, longer, count, unseen, known, row):
 def crib_ranks(v, table, low, high):
     """Return the ranks' points of the crib (C2), added up over every three unseen cards.
 
-    Any of the three is the starter; ``low`` and ``high`` are discarded. All sets of three cards of
-    the deck are counted, less those with a dealt card, plus those with two, less those with three.
+    Any of the three is the starter; ``low`` and ``high`` are the discards. All sets of three cards
+    of the deck count, less those with a dealt card, plus those with two, less those with three.
     """
     n = v["hand_n"] + v["discarded_n"]
     pair = pair_number(low >> 2, high >> 2)
@@ -319,8 +319,8 @@ def crib_ranks_of(v, table, card):
 def suited_crib(v, low, high):
     """Return a crib's points of flushes and nobs, added up over its other cards and the starter.
 
-    The other cards and the starter are any that are unseen; ``low`` and ``high`` are discarded.
-    They are one card where one is.
+    The other cards and the starter are any that are unseen; ``low`` and ``high`` are the discards,
+    equal if the seat discards one card.
     """
     n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
@@ -346,7 +346,7 @@ def suited_crib(v, low, high):
 
 @kernel
 def pair_means(v, table, low, high):
-    """Return the mean points of hand and crib (below 0 if the other's) if ``low`` < ``high`` go."""
+    """Return mean points of hand and crib (the other's below 0) for discards ``low`` < ``high``."""
     left = DECK - v["hand_n"] - v["discarded_n"]
     sign = 1 if v["dealer"] == 0 else -1
     crib = 3.0 * crib_ranks(v, table, low, high) + suited_crib(v, low, high)
@@ -377,7 +377,7 @@ def pair_rows(v, table, out):
                 this = i if k == 0 else j
                 more = hand + crib - (hands[this] + cribs[this])
                 partner = second if k == 0 else first
-                # Of pairs as good, the higher hand, then the lower card: not the order dealt.
+                # Ties: the higher hand, then the lower card. The order dealt does not matter.
                 if more > -EQUAL and more < EQUAL:
                     more = hand - hands[this]
                     if more > -EQUAL and more < EQUAL:
@@ -393,7 +393,7 @@ def pair_rows(v, table, out):
 
 @kernel
 def discard_row(v, card, partner, hand, crib, row):
-    """Write what discarding ``card`` leaves and brings, with ``partner`` if that is another."""
+    """Write the row of discarding ``card``, together with ``partner`` if that differs."""
     row[AT.action] = 1 + card
     row[AT.discarding] = 1.0
     row[AT.sure] = hand + crib

@@ -21,7 +21,7 @@ from crib_env.rules import TwoHandRules, find_rules
 
 Spot = tuple[float, float]
 
-# With two: where hands begin, of the first view's seat, below, and of the other, above; the piles.
+# With two: where the hands begin (the first view's seat below, the other above), and the piles.
 HAND_X, HAND_YS = 160.0, (316.0, 34.0)
 PILE_YS, PILE_STEP = (172.0, 150.0), 54.0
 TWO_STARTER_X, TWO_STARTER_Y = 46.0, 152.0
@@ -130,7 +130,7 @@ def draw_many(views: Sequence[View], scene: svg.Scene) -> list[str]:
 
 
 def _known(views: Sequence[View]) -> dict[int, View]:
-    """Return the views by how many places their seats are to the left of the first's."""
+    """Return the views by their seats' number of places to the left of the first view's."""
     first = int(views[0]["seat"])
     return {(int(view["seat"]) - first) % players_of(view): view for view in views}
 
@@ -186,7 +186,7 @@ def _seat(view: View, place: int, scene: svg.Scene, at: Spot) -> str:
 def _crib(views: Sequence[View]) -> list[int | None]:
     """Return the crib: the discards of the viewing seats; None for each other card.
 
-    While cards are discarded, how far a seat has got is not for the others to know (H1, M3).
+    While seats discard, the others may not know how far a seat has got (H1, M3).
     """
     view = views[0]
     discarded = [int(c) for each in views for c in each["discarded"][: each["discarded_n"]]]
@@ -239,7 +239,7 @@ def _pile_of_many(view: View, scene: svg.Scene) -> str:
 def closing(
     views: Sequence[View], actions: Sequence[int], before: Sequence[int], scores: Sequence[int], *, shown: bool
 ) -> list[View]:
-    """Return the picture between the last card of a deal and the next deal."""
+    """Return the views for pictures between the last card of a deal and the next deal."""
     seen = [view.copy() for view in views]
     (last,) = actions
     for view in seen:

@@ -1,7 +1,7 @@
 """The records of the games with hands: rules in numbers, a game's full state, a seat's view.
 
-A family says by `Sizes` what its records have room for. Kernels read the sizes as lengths of fields
-(`seats`). These are constants of the record's type, so a game for two pays nothing for the others.
+A family's `Sizes` set the lengths of its records' fields, where kernels read them (`seats`). They
+are constants of the record's type, so a game for two pays nothing for the others.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Sizes(NamedTuple):
 
 
 def table_rules(size: Sizes) -> tuple[str | tuple[str, int], ...]:
-    """Return the fields of players and sides; of two seats each is a side."""
+    """Return the fields of players and sides; with two seats, each is a side."""
     return ("players", "sides", ("side_of", size.seats), "second_go_ends")
 
 
-# The rules that every view has, in the order of both records: so they are copied at once.
+# The rules that every view has, in the same order in both records, so that they are copied at once.
 VIEWED = (
     "dealt",
     "target",
@@ -105,8 +105,8 @@ def state_record(size: Sizes) -> Dtype:
         "winner",  # the side that has won the present game, or NONE
         "deals",  # dealt in this episode
         "given",  # the next of the caller's decks
-        "given_end",  # and the first that is not for this game
-        "over",  # 1 once the episode is
+        "given_end",  # the first deck after those of this game
+        "over",  # 1 once the episode is over
     )
 
 
@@ -114,7 +114,7 @@ def view_record(size: Sizes) -> Dtype:
     """Return the record of a seat's view; seats and sides count from it to the left."""
     return record(
         "seat",
-        "to_move",  # 1 if this seat is
+        "to_move",  # 1 if this seat is to move
         "mover",  # the seat to move; NONE once the deal is over
         "phase",
         *(table_rules(size) if size.seats > 2 else ()),
@@ -143,19 +143,19 @@ def view_record(size: Sizes) -> Dtype:
 
 @kernel
 def seats(s):
-    """Return how many can play by a state: a constant."""
+    """Return the number of seats in a state, a constant."""
     return s["held"].shape[0]
 
 
 @kernel
 def players_of(s, rules):
-    """Return how many play, a constant where there are two seats."""
+    """Return the number of players, a constant with two seats."""
     return 2 if seats(s) == 2 else rules["players"]
 
 
 @kernel
 def side_of(s, rules, seat):
-    """Return the side of a seat; of two each is its own."""
+    """Return the side of a seat; with two seats, each is a side."""
     return seat if seats(s) == 2 else rules["side_of"][seat]
 
 

@@ -1,4 +1,4 @@
-"""Slots: a card's place among those dealt to a seat, by which an engine names it all deal long.
+"""Slots: a card's place among those dealt to its seat, the same for the whole deal.
 
 For families whose state has the cards dealt (``dealt``, seat after seat) and, by seat, which of
 them are ``held``, one bit a slot.
@@ -15,7 +15,7 @@ from crib_env.engine.rng import below
 
 LARGEST_HAND = 6
 
-# For every set of slots, how many it holds and which is its k-th: a draw without branches.
+# For every set of slots, its size and its k-th slot: a draw without branches.
 SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << LARGEST_HAND)], dtype=np.int64)
 NTH_SLOT = np.zeros((1 << LARGEST_HAND, LARGEST_HAND), dtype=np.int64)
 for _slots in range(1 << LARGEST_HAND):
@@ -34,8 +34,8 @@ def legal_slots(s, seat):
     """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
     held = s["held"][seat]
     room = 31 - s["count"]
-    # Below ten a card fits if its rank, from 0, is less than the room; from ten on any does, and so
-    # while cards are discarded.
+    # With room below ten a card fits if its rank, from 0, is less than the room. With more room, as
+    # while seats discard, every card fits.
     below_card = 4 * room if room < 10 else DECK
     hand = hand_size(s)
     first = hand * seat & 63  # & 63: so that the compiler knows no index is negative
@@ -47,7 +47,7 @@ def legal_slots(s, seat):
 
 @kernel
 def view_hand(s, seat, v):
-    """Copy a seat's own cards into its view ``v``: held, and which it may use now; discarded."""
+    """Copy a seat's own cards into its view ``v``: those held, legal and discarded."""
     slots = legal_slots(s, seat) if v["to_move"] else 0
     held = s["held"][seat]
     discarded = s["discarded"][seat]
@@ -85,6 +85,6 @@ def slot_of(s, rules, card):
 
 @kernel
 def draw_slot(s, rules, rng):
-    """Draw one of the legal slots of the seat to move, each as likely."""
+    """Draw a legal slot of the seat to move, uniformly."""
     slots = legal_slots(s, s["to_move"])
     return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]

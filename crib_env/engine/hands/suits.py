@@ -52,7 +52,7 @@ def order_suit(card, dealt):
 
 @kernel
 def number_cards(cards, n, seen):
-    """Number the first ``n`` cards in their ranks, in the pegging; return ``seen`` after these."""
+    """Number ``n`` cards within their ranks; return ``seen`` (3 bits a rank) with these."""
     for i in range(n):
         rank = cards[i] >> 2
         cards[i] = 4 * rank + (seen >> 3 * rank & 7)
@@ -85,7 +85,7 @@ def relabel(v):
 
 @kernel
 def hide_discards(v):
-    """Write the cards of a view without the seat's discards, once the pegging has begun."""
+    """Write canonical cards as `relabel`, without the seat's discards in the pegging."""
     if v["phase"] != DISCARD:
         v["discarded_n"] = 0
     relabel(v)
@@ -104,7 +104,7 @@ def dealt_mask(s, seat):
 
 @kernel
 def canonical_card(s, seat, slot, dealt):
-    """Return the canonical card in a slot that the seat holds; ``dealt`` as `dealt_mask`."""
+    """Return the canonical card of a slot that the seat holds; ``dealt`` is its `dealt_mask`."""
     first = hand_size(s) * seat
     card = s["dealt"][first + slot]
     if s["phase"] == DISCARD:
@@ -140,7 +140,7 @@ def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, Cano
 
     @kernel
     def encode_ranks(v, obs):
-        """Write the observation of a view in canonical cards, which stays as it is."""
+        """Write the observation of a canonical view without discards in the pegging; restore it."""
         discarded = v["discarded_n"]
         hide_discards(v)
         encode(v, obs)
@@ -149,7 +149,7 @@ def canonical_suits(kernels: Kernels, views_t: Any, name: str) -> dict[str, Cano
 
     @kernel
     def features_of_ranks(v, table, out):
-        """Write the features of a view in canonical cards, which stays as it is."""
+        """Write the features of a canonical view without discards in the pegging; restore it."""
         discarded = v["discarded_n"]
         hide_discards(v)
         write_features(v, table, out)

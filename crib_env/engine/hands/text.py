@@ -15,7 +15,7 @@ from crib_env.rules import Rules
 from crib_env.scoring import score_hand
 
 WIDTH = 100
-COUNTED = ("hand", "crib")  # why points are pegged in the show
+COUNTED = ("hand", "crib")  # the reasons of points in the show
 
 
 def hand_of(view: View) -> list[int]:
@@ -45,7 +45,7 @@ def why_illegal(view: View, card: int) -> str:
 
 
 def played(view: View, place: int) -> str:
-    """Return the cards a seat has played, by the column of their turn; out of play in brackets."""
+    """Return the cards a seat has played, each in its turn's column; out of play in brackets."""
     columns = ""
     for i, card in enumerate(map(format_card, view["pile"][: view["pile_n"]].tolist())):
         shadowed = f"({card})" if i < view["pile_from"] else f" {card} "
@@ -54,7 +54,7 @@ def played(view: View, place: int) -> str:
 
 
 def board_lines(view: View, place: int, name: str, games: str) -> list[str]:
-    """Return the part of the board of a side, ``place`` from the view's own on."""
+    """Return the board of one side, ``place`` sides after the view's own."""
     score, rear = int(view["scores"][place]), int(view["rear"][place])
     target = int(view["target"])
     head = f"{name}  {score} (rear peg {rear}), needs {target - score}"
@@ -66,7 +66,7 @@ def board_lines(view: View, place: int, name: str, games: str) -> list[str]:
 def show_lines(events: Sequence[Event], rules: Rules, deal: int, names: Sequence[str]) -> list[str]:
     """Return the end of a deal: points pegged in play, then hands and crib counted aloud."""
     turned = next((one for one in events if one.reason == "heels" and not one.points), None)
-    if turned is None:  # events without those of no points, as pictures have them
+    if turned is None:  # events without those of 0 points, as for pictures
         return [*call_lines(events, names), ""]
     starter = turned.cards[0]
     play = [one for one in events if one.reason not in COUNTED and one is not turned]
@@ -86,12 +86,12 @@ def show_lines(events: Sequence[Event], rules: Rules, deal: int, names: Sequence
 
 
 def players_of(view: View) -> int:
-    """Return how many play; a view for two does not say it."""
+    """Return the number of players; a view for two has no such field."""
     return int(view["players"]) if len(view["held_n"]) > 2 else 2
 
 
 def sides_of(view: View) -> int:
-    """Return how many sides play; of two each is one."""
+    """Return the number of sides; a view for two has no such field."""
     return int(view["sides"]) if len(view["held_n"]) > 2 else 2
 
 
@@ -187,7 +187,7 @@ def _discarded(view: View) -> str:
 
 
 def _crib(view: View) -> str:
-    # While cards are discarded, how far the others have got is not for this seat to know (H1, M3).
+    # While seats discard, this seat may not know how far the others have got (H1, M3).
     before = CRIB - players_of(view) * len(view["discarded"]) + int(view["discarded_n"])
     return shown([NONE] * (before if view["phase"] == DISCARD else CRIB)) or "none yet"
 

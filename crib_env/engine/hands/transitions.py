@@ -117,7 +117,7 @@ def step(s, rules, decks, table, slot, log):
 
 @kernel
 def use_card(s, rules, table, slot, log):
-    """Use the card; after a deal's last its cards are still in the state, until `end_or_deal`."""
+    """Use the card; after a deal's last the state still holds the deal, until `end_or_deal`."""
     log[0] = 0
     seat = s["to_move"]
     s["held"][seat] &= ~(1 << slot)
@@ -169,7 +169,7 @@ def play(s, rules, table, seat, card, log):
     after = to_the_left(s, rules, seat, 1)
     if count == 31:
         after = NONE
-    elif not legal_slots(s, after):  # rare, so only here is it a call
+    elif not legal_slots(s, after):  # rare, so only here is `next_able` called
         after = next_able(s, rules, seat)
     if after != NONE and after != seat:
         s["to_move"] = after
@@ -195,7 +195,7 @@ def play(s, rules, table, seat, card, log):
 @kernel
 def next_able(s, rules, seat):
     """Return the next player after ``seat``, the first to the left able to play; or NONE (M7)."""
-    goes = 0  # one seat after another
+    goes = 0  # seats running that could not play
     for places in range(1, players_of(s, rules) + 1):
         other = to_the_left(s, rules, seat, places)
         if legal_slots(s, other):
@@ -344,7 +344,7 @@ def count_cards(s, rules, log, side, points, reason, cards):
 
 @kernel
 def tally_column(reason):
-    """Return a tally's column for a reason: play and heels, hand, crib; none for three for last."""
+    """Return a tally's column for a reason: play and heels, hand, crib; three for last has none."""
     return NONE if reason == record.FOR_LAST else max(0, reason - record.SHOW + 1)
 
 
@@ -411,7 +411,7 @@ def peg_combinations(s, rules, log, side):
 # shown. The sum over a deal is the same. An episode of pegging alone has no show, so nothing
 # changes there.
 # With three players the cards dealt include the crib's own, though no seat sees it. It is dealt
-# before anybody discards, and only the luck of the starter is removed.
+# before any seat discards, and only the luck of the starter is removed.
 # The mean is a fraction whose denominator is the number of cards not dealt. ``gain`` is an integer,
 # so it counts in these fractions, ``unit`` to a point. Nothing else in a state or a log differs.
 
@@ -438,7 +438,7 @@ def dealt_cards(s, rules):
 
 @kernel
 def gain_means(s, rules, table):
-    """Add hands, crib and heels of a deal in which all seats have discarded, over every starter."""
+    """Add hands, crib and heels over every starter to the gains, once all seats have discarded."""
     dealt = dealt_cards(s, rules)
     mine = rules["side_of"][s["dealer"]]
     turned = s["starter"]
@@ -464,7 +464,7 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
     if due and rules["episode"] != PEGGING_ONLY:
         gain_means(s, rules, table)
     end_or_deal(s, rules, decks, log)
-    for row in range(log[0]):  # each stands for a number of points
+    for row in range(log[0]):  # count pegged points in units; take off those of the show
         at = 1 + LOG_WIDTH * row
         luck = log[at + 2] in (HEELS, SHOW, FOR_CRIB)
         s["gain"][log[at]] += log[at + 1] * (-1 if luck else unit - 1)
@@ -483,7 +483,7 @@ def step_expected_at_show(s, rules, decks, table, slot, log):
 
 
 def expected_kernels(kernels: Kernels) -> dict[str, Kernels]:
-    """Return a family's kernels for each reward that pays means, as `Family.expected` has them."""
+    """Return a family's kernels for each reward that pays means, for `Family.expected`."""
     return {
         "expected": replace(kernels, step=step_expected, unit=undealt),
         "expected_at_show": replace(kernels, step=step_expected_at_show, unit=undealt),

@@ -21,8 +21,8 @@ EACH = 0x55555555  # the lower bit of each card's two in `pile_seats`
 def view_kernel(size: Sizes) -> Kernel:
     """Return the kernel ``(s, rules, seat, v)`` that fills a view.
 
-    A view of a game for two lacks the fields of the sides. Captured values are known
-    before types are, so the compiler does not look for them.
+    A view of a game for two lacks the fields of the sides. ``many`` is captured, so the compiler
+    knows it before types and drops the code that reads them.
     """
     seats = size.seats
     many = seats > 2
@@ -78,7 +78,7 @@ def view_kernel(size: Sizes) -> Kernel:
         """Copy the number of cards of each seat and the seats that could not play."""
         players = rules["players"] if many else 2
         whole = (1 << rules["dealt"]) - 1
-        # While cards are discarded, how far others have got is their own affair (H1, M3).
+        # While seats discard, a view hides how far the others have got (H1, M3).
         hidden = whole if s["phase"] == DISCARD else 0
         passed = s["passed"]
         v["passed"] = (passed >> seat | passed << players - seat) & (1 << players) - 1

@@ -1,6 +1,6 @@
 """The games for three and four (clauses M), as a family of `hands`.
 
-Who scores together, and how many play, are fields of the rules.
+The number of players and the partnerships are fields of the rules.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ AT = offsets(LAYOUT)
 def encode_layout(v, obs):
     """Write the cards on the layout, who placed them, and when.
 
-    ``first + turn`` counts seats to the left of mine: modulo four, it and ``turn // 4`` tell the
-    turn whether two or four play (T4).
+    ``first + turn`` counts seats to the left of mine: modulo four, it and ``turn // 4`` determine
+    the turn, with two players and with four (T4).
     """
     first = v["dealer"] + 1
     starter = v["starter"]
@@ -115,7 +115,7 @@ def encode(v, obs):
 
 @kernel
 def encode_mask(v, mask):
-    """Write the legal actions of the view into ``mask`` (int8[26]): zeros if it is not to move."""
+    """Write a view's legal actions into ``mask`` (int8[26]): zeros if its seat is not to move."""
     legal = v["legal"]
     for action in range(ACTIONS):
         mask[action] = legal >> action & 1

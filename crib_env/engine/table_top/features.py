@@ -1,9 +1,9 @@
-"""Numbers that follow from the rules alone: of the view, and a row for each line and the crib.
+"""Features of a view by the rules alone: numbers of the view, and a row for each line and the crib.
 
-A cell lies in two lines, a row of one side and a column of the other. So the rows here are lines,
-ten in place of 25 cells, each with the card in turn in it and without, and the crib with the
-starter. All of it follows from the view: the next card is any unseen one, each as likely. Points
-are in fours, so that networks see numbers near 1.
+A cell lies in two lines, a row of one side and a column of the other. So the rows here are ten
+lines instead of 25 cells, each with and without the card in turn, and the crib with the starter.
+The next card is taken as a uniform draw from the unseen cards. Points are in fours, so that
+networks see numbers near 1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ROW = (
 PLACES = (*((cell // SIZE, SIZE + cell % SIZE) for cell in range(CELLS)), (CRIB_LINE,))
 FEATURES = Features(STATE, LINES + 1, ROW, PLACES, first=OBSERVED_AT.turn)
 
-# Where numbers begin in the state and in a row.
+# Offsets of the slices in the state and in a row.
 STATE_AT, AT = offsets(STATE), offsets(ROW)
 WIDTH = FEATURES.width
 
@@ -102,7 +102,7 @@ def line_features(v, table, cards, nob, flush_size, unseen, row):
 
 @kernel
 def write_line(table, cards, nob, flush_size, unseen, row):
-    """Write the features of a line as it lies; return its points."""
+    """Write the features of a line without the card in turn; return its points."""
     n = bit_count(cards)
     now = lines.points_so_far(table, cards, flush_size, nob)
     row[AT.points] = now / FOURS

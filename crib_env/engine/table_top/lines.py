@@ -73,7 +73,7 @@ def nob_of(v):
 
 @kernel
 def nob_through(v, cell, rows):
-    """Return the jack that would score in the line through ``cell``, 0 off the centre (T8)."""
+    """Return the jack that scores for nobs in the line through ``cell``, 0 off the centre (T8)."""
     middle = cell // SIZE if rows else cell % SIZE
     return nob_of(v) if middle == CENTRE % SIZE else 0
 
@@ -155,7 +155,7 @@ def most_of_a_suit(cards):
 
 @kernel
 def points_so_far(table, cards, flush_size, nob):
-    """Return what at most five cards score as they lie (C2, C4, T8, T12)."""
+    """Return the present points of at most five cards (C2, C4, T8, T12)."""
     points = rank_points(table, cards) + flush_points(cards, flush_size)
     return points + 1 if cards & nob else points
 
@@ -164,8 +164,8 @@ def points_so_far(table, cards, flush_size, nob):
 def next_of_rank(table, cards, sums, key, now, rank, left):
     """Return the fifteens, pairs and runs that a next card of ``rank`` adds to at most four cards.
 
-    ``sums``, ``key`` (of three for four) and ``now`` are their `subset_sums`, `rank_key` and
-    `rank_points`; ``left`` the unseen cards of the rank, four bits, not 0.
+    ``sums``, ``key`` (plus `FOUR` with three cards) and ``now`` are their `subset_sums`, `rank_key`
+    and `rank_points`; ``left`` the unseen cards of the rank, four bits, not 0.
     """
     n = bit_count(cards)
     if n >= 3:

@@ -111,7 +111,7 @@ def _values(view: View, scene: svg.Scene) -> str:
 
 
 def _turn(views: Sequence[View], scene: svg.Scene, mover: int | None) -> str:
-    """Return whose turn it is and the card in turn, face down if no seat looking knows it."""
+    """Return whose turn it is and the card in turn, face down if no viewing seat knows it."""
     if mover is None:
         return svg.text(scene.says or _ending(views[0]), RIGHT, 60, 14, bold=True)
     view = views[0]
@@ -147,7 +147,7 @@ def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
 
 
 def closing(views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool) -> list[View]:
-    """Return the picture between the last card of a round and the next round."""
+    """Return the views for pictures between the last card of a round and the next round."""
     seen = [view.copy() for view in views]
     (action,) = actions
     last = next(int(view["card"]) for view in views if view["card"] != NONE)

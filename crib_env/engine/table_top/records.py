@@ -16,7 +16,7 @@ LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
 CENTRE = 12
 TURNS = 28  # T4: 24 cells and four crib cards
 CRIB_CARDS = 4
-SEATS = 4  # the most that play
+SEATS = 4  # the most players
 TO_CRIB = CELLS  # the action that lays the card in the crib; 0 to 24 place it on that cell
 
 # Episodes.
@@ -48,14 +48,14 @@ TABLE_TOP = record(
     "winner",  # the side that won the game, or NONE
     "deals",  # rounds dealt in this episode
     "given",  # the next of the caller's decks
-    "given_end",  # and the first that is not for this game
-    "over",  # 1 once the episode is
+    "given_end",  # the first deck after those of this game
+    "over",  # 1 once the episode is over
 )
 
 TABLE_VIEW = record(
     "seat",
     "players",
-    "to_move",  # 1 if this seat is
+    "to_move",  # 1 if this seat is to move
     "mover",  # the seat to move, counted to the left from this one; NONE once the episode is over
     "dealer",  # in seats to the left of this one
     "my_crib",  # 1 if this seat's side counts the crib

@@ -16,7 +16,7 @@ from crib_env.scoring import score_line
 
 SIDES = ("rows", "columns")
 WIDTH = 5
-COUNTED = ("line", "crib", "difference")  # why points are scored at the end of a round
+COUNTED = ("line", "crib", "difference")  # the reasons of points at the end of a round
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
@@ -45,7 +45,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
 def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
     """Return the end of a round: its layout with the points of each line, its crib, the calls.
 
-    A round that ends the episode is in the view still, and its layout is shown below.
+    After a round that ends the episode, the view still holds the layout, which is shown below.
     """
     calls = call_lines([one for one in events if one.points], SIDES)
     if view["over"]:

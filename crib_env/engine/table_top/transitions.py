@@ -1,7 +1,7 @@
 """The rules of Table Top (T1 to T13) as kernels over one `TABLE_TOP` record.
 
-`begin_episode` and `step` are all a caller needs; `step` takes a legal action, and `legal_mask`
-says which are.
+`begin_episode` and `step` are all a caller needs; `step` takes a legal action, a bit of
+`legal_mask`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def find_action(s, rules, action):
 
 @kernel
 def draw_action(s, rules, rng):
-    """Draw one of the legal actions of the seat to move, each as likely."""
+    """Draw a legal action of the seat to move, uniformly."""
     mask = legal_mask(s, rules)
     for _ in range(below(rng, bit_count(mask))):
         mask &= mask - 1
@@ -229,7 +229,7 @@ def count_lines(s, rules, table, side, log):
 
 @kernel
 def count_crib(s, rules, table, log):
-    """Return and log the points of the crib with the starter, which are the dealer's side's."""
+    """Return and log the points of the crib with the starter, for the dealer's side."""
     starter = s["layout"][records.CENTRE]
     a = s["deck"][s["crib"][0]]
     b = s["deck"][s["crib"][1]]

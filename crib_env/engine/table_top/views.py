@@ -1,8 +1,8 @@
 """The view boundary of Table Top: the one function that copies a seat's knowledge from the state.
 
 Open to all: the layout with the turn that placed each card, the starter, the turns in which a card
-went to the crib, and the scores. A seat's own are the card in turn and the cards it laid in the
-crib, shared with its partner where partners confer (T2, T7). No seat knows cards still to come.
+went to the crib, and the scores. Private to a seat are the card in turn and its cards in the crib,
+shared with its partner where partners confer (T2, T7). No seat knows cards still to come.
 """
 
 from __future__ import annotations

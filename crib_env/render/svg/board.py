@@ -38,7 +38,7 @@ class Pegs:
 def board(
     sides: Sequence[Pegs], target: int, match_target: int = 0, marks: Sequence[tuple[int, str]] = ()
 ) -> tuple[str, str]:
-    """Return the board, and its pegs."""
+    """Return the board without pegs, and the pegs."""
     n = len(sides)
     pegs = []
     for side, at in enumerate(sides):
@@ -103,12 +103,12 @@ def _height(target: int) -> float:
 
 
 def _pitch(target: int, sides: int) -> float:
-    """Return how far apart laps are."""
+    """Return the distance between laps."""
     return (_height(target) - 2 * EDGE - _across(sides)) / max(1, _laps(target) - 1)
 
 
 def _across(sides: int) -> float:
-    """Return how far it is from the first side's track to the last's."""
+    """Return the distance from the first side's track to the last's."""
     return (sides - 1) * TRACKS[sides]
 
 

@@ -1,4 +1,4 @@
-"""Cards: a symbol for each face and the back, and where one is shown.
+"""Cards: a symbol for each face and the back, and the elements that show one.
 
 A card is 100 by 140 in its own measure. Only rank and suit decide how it looks; no font is used.
 `drawings.json` holds the outlines: of suits in a square of 100, of ranks with their widths and 100
@@ -47,7 +47,7 @@ def drawings() -> dict[str, Any]:
 
 
 def card(card: int | None, x: float, y: float, width: float, *, dim: bool = False, open: bool = False) -> str:
-    """Return a card."""
+    """Return a card, face down if it is None; ``dim`` shadows it, ``open`` outlines it."""
     name = BACK if card is None else format_card(card)
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{width * TALL:g}"'
     over = f'{place} rx="{0.08 * width:g}"'

@@ -32,7 +32,7 @@ FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 
 
 def document(parts: Iterable[str], title: str, theme: str = "auto", size: tuple[float, float] = SIZE) -> str:
-    """Return a whole SVG that needs nothing else."""
+    """Return a self-contained SVG."""
     check_choice("theme", theme, THEMES)
     body = "".join(parts)
     known = symbols()
@@ -164,7 +164,7 @@ def crib(
 
 
 def starter(turned: int | None, scene: Scene, x: float, y: float, width: float) -> str:
-    """Return the starter: turned, or else shadowed where it may be shown, or face down."""
+    """Return the starter: face up once turned, shadowed if it may be shown before, or face down."""
     label = text("starter", x, y - 7, 12, "muted")
     if turned is not None:
         return label + card(turned, x, y, width, open=turned in scene.marked)

@@ -62,7 +62,7 @@ def write_replay(
             rules that have no analysis.
 
     Raises:
-        ValueError: another number of agents, or an agent erred; it is named.
+        ValueError: a wrong number of agents, or an agent failed; the message names it.
     """
     rules = as_rules(rules)
     sides = rules.sides_for(players)
@@ -87,8 +87,8 @@ def replay_page(session: Session, title: str, *, opinions: bool = True, seats: S
         session: the game, as far as it has been played.
         title: the heading.
         opinions: as `write_replay`.
-        seats: whose knowledge the file holds, one choice of eyes a seat; by default every seat's,
-            those of all seats together, and a spectator's of all cards.
+        seats: the seats whose knowledge the file holds; by default that of each seat, of all seats
+            together, and of a spectator of all cards (`every_eyes`).
     """
     called = names(session)
     eyes = every_eyes(session.game.players, called)
@@ -113,7 +113,7 @@ def replay_page(session: Session, title: str, *, opinions: bool = True, seats: S
 
 
 def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) -> dict[str, Any]:
-    """Return a turn; where its seat's knowledge is not in the file, only whose it was."""
+    """Return a turn's data; only its seat and phase if the file lacks that seat's knowledge."""
     turn = session.turns[i]
     shown: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
     if turn.seat in known:
@@ -173,7 +173,7 @@ Drawings = tuple[tuple[str, ...], ...]
 class Eyes(NamedTuple):
     """Whose knowledge is shown."""
 
-    label: str  # the reader's setting
+    label: str  # its name in the page's menu
     seats: tuple[int, ...]  # whose views are drawn; the first sits below
     all: bool = False  # whether cards hidden from all seats are shown too
 
@@ -228,7 +228,7 @@ class _Drawer:
         return tuple((side_of[call.seat], f"{self.names[call.seat]}: {call.text}") for call in calls)
 
     def position(self, calls: Calls, turn: int | None) -> Frame:
-        """Return the position that the game is in."""
+        """Return the frame of the game's present position."""
         game = self.game
         views = [game.view(seat) for seat in range(game.players)]
         hidden = game.family.hidden_card(game.states[0])
@@ -305,7 +305,7 @@ class _Drawer:
 
 
 def _open_cards(view: Any, counted: frozenset[int]) -> Any:
-    """Return a view without cards that were not counted: a game won before shows no others."""
+    """Return a view without the cards that were not counted, if the game was won before them."""
     view = view.copy()
     for field in {"hand", "discarded"}.intersection(view.dtype.names):
         cards = [card for card in view[field].tolist() if card in counted]

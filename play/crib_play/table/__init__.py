@@ -7,7 +7,7 @@
     >>> table.seat, table.to_choose
     (0, 2)
 
-The terminal and the browser both stand on it, and neither knows a game's rules.
+The terminal and the browser both use it, and neither knows a game's rules.
 """
 
 from crib_play.table.advice import Review, actions_of, review

@@ -73,7 +73,7 @@ class Decision:
     did: str  # the choice made, in words
     best: str  # the best one
     why: str  # and its expected points
-    loss: float  # the cost, 0 to 1: the probability of winning, or the value that stands for it
+    loss: float  # the cost, 0 to 1, in probability of winning or the value that stands for it
 
 
 @dataclass(frozen=True)
@@ -145,9 +145,9 @@ class Option(NamedTuple):
 
     label: str  # the choice in words
     why: str  # its expected points
-    win_value: float  # the chance of winning with it; in a single deal the points it brings
-    probability: float | None  # how likely the agent was to make it, None where it does not say
-    value: float | None = None  # the agent's value of it, None where it does not say
+    win_value: float  # the probability of winning with it; in a single deal its points
+    probability: float | None  # the agent's probability of it, None if it gives none
+    value: float | None = None  # the agent's value of it, None if it gives none
 
 
 class Opinion(NamedTuple):
@@ -156,7 +156,7 @@ class Opinion(NamedTuple):
     options: tuple[Option, ...]  # every choice, the best first
     taken: int  # which of them was made
     loss: float  # its cost against the best
-    chance: float | None  # of winning by the best choice, as the expert sees it; None in a deal
+    chance: float | None  # the expert's probability of winning by the best choice; None in a deal
 
 
 def opinions(session: Session) -> list[Opinion]:
@@ -166,7 +166,7 @@ def opinions(session: Session) -> list[Opinion]:
 
 
 def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
-    in_points = game.episode == "deal"  # it is not won: what counts is points
+    in_points = game.episode == "deal"  # a single deal is not won: points count
     found = sorted(choices(turn.view), key=lambda choice: -_win_value(choice, in_points))
     agent: Any = session.seats[turn.seat]
     likely = _probabilities(agent, game, turn)
@@ -192,20 +192,20 @@ Way = tuple[frozenset[int], list[float]]
 
 
 def _probabilities(agent: Any, game: Game, turn: Turn) -> Numbers | None:
-    """Return how likely an agent was to take each set of actions; None where it does not say."""
+    """Return an agent's probability of each set of actions; None if it gives none."""
     if not hasattr(agent, "action_probabilities"):
         return None
     found: Numbers = {}
     try:
         for taken, numbers in _ways(agent.action_probabilities, game, turn, above=0.0):
             found[taken] = found.get(taken, 0.0) + float(np.prod(numbers))
-    except ValueError:  # one made of two agents of which one does not say
+    except ValueError:  # a composite agent, a part of which gives none
         return None
     return found
 
 
 def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
-    """Return an agent's value of each set of actions; None where it does not say."""
+    """Return an agent's value of each set of actions; None if it gives none."""
     if not hasattr(agent, "action_values"):
         return None
     ways = _ways(agent.action_values, game, turn, above=-inf)
@@ -213,7 +213,7 @@ def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
-    """Yield every way to take a turn's actions one by one, each with the agent's probability."""
+    """Yield each order of a turn's actions and the ``ask`` number of each, all over ``above``."""
 
     def walk(taken: list[int], values: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):

@@ -15,25 +15,25 @@ from crib_env.scoring.explained import Score
 
 @dataclass(frozen=True)
 class Call:
-    """Something a player says."""
+    """A call by a player."""
 
-    seat: int  # the speaker; if sides score, one of the side
+    seat: int  # the speaker; if sides score, a seat of the side
     text: str  # such as "fifteen for two"
     points: int = 0  # points pegged with it, 0 for words alone
-    cards: tuple[int, ...] = ()  # the ids of the cards it is about, all open to everybody
+    cards: tuple[int, ...] = ()  # the ids of the cards it is about, all public
 
 
 @dataclass(frozen=True)
 class Counted:
     """A hand, a crib or a line that is counted, face up (H8, T8)."""
 
-    seat: int  # whose points they are; where sides score, one of the side
+    seat: int  # the seat that scores; if sides score, a seat of the side
     name: str  # "hand", "crib", "row 1", "column 5"
     cards: tuple[int, ...]  # the ids, without the starter; of a line all five in order
-    starter: int | None  # if it is counted with them without being one of them
+    starter: int | None  # if it is counted with the cards and is not one of them
     points: int
     call: str  # the count as spoken
-    parts: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, points and cards of what scores
+    parts: tuple[tuple[str, int, tuple[int, ...]], ...]  # each combination's name, points, cards
 
     @classmethod
     def of(cls, seat: int, name: str, cards: Sequence[int], starter: int | None, score: Score) -> Counted:
@@ -52,10 +52,10 @@ Sight = dict[str, Any]
 
 @dataclass(frozen=True)
 class Done:
-    """A turn just taken, as its speakers may know it."""
+    """A turn just taken, with the views of all seats before it."""
 
     rules: Rules
-    seat: int  # who took it
+    seat: int  # the seat that took it
     dealer: int  # the seat that dealt
     actions: tuple[int, ...]  # two where two cards were discarded at once
     before: Sequence[View]  # the view of each seat before it, by seat
@@ -71,7 +71,7 @@ class TableFamily:
     name: str
     sides: tuple[str, str] | None  # names of the sides; None: each seat is a side
     to_choose: Callable[[View], int]  # how many actions the seat to move decides on at once
-    phase: Callable[[View], str]  # what its decision is called
+    phase: Callable[[View], str]  # the name of its decision
     sight: Callable[[View, Rules], Sight]  # a seat's view as plain data for any screen
     opening: Callable[[View, Rules], list[Call]]  # calls before the first turn
     calls_of: Callable[[Done], list[Call]]  # calls with a turn

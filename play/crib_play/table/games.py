@@ -1,4 +1,4 @@
-"""The games of the tables, and the families that they are of, by name."""
+"""The games and the families of games that have a table, by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crib_play.table.family import TableFamily
 class TableGame:
     """A game to sit down to."""
 
-    name: str  # what pages and stored games call it
+    name: str  # its key in pages and stored games
     title: str  # its name on screen
     rules: str  # as a word, such as "hoyle" or "four_hand[partners=False]"
     players: int
@@ -31,7 +31,7 @@ class TableGame:
 
     @property
     def has_partners(self) -> bool:
-        """Whether one plays with a partner."""
+        """Whether seats have partners."""
         return len(set(self.sides)) < self.players
 
     @property

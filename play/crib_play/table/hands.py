@@ -16,7 +16,7 @@ from crib_env.scoring import score_hand, score_play
 from crib_play.table.family import Call, Counted, Done, Sight, TableFamily, heels_call
 
 PHASES = ("discard", "pegging", "over")
-GOES = 2  # seats in a row that end a count where the rules have it so (M7)
+GOES = 2  # consecutive goes that end a count with ``second_go_ends`` (M7)
 MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
 ENDS = {"go": "the go", "last": "last"}  # why a count's last card pegs a point
 
@@ -65,7 +65,7 @@ def sight(view: View, rules: Rules) -> Sight:
 
 
 def _from_first(values: Sequence[Any], me: int, n: int) -> list[int]:
-    """Return values of a view, counted from its own seat or side, in the table's order."""
+    """Return a view's values, which begin with its own seat or side, in order from number 0."""
     return [int(values[(i - me) % n]) for i in range(n)]
 
 
@@ -75,7 +75,7 @@ def spoken(view: View, actions: Sequence[int]) -> str:
 
 
 def counted(done: Done) -> list[Counted]:
-    """Return the show: hands from the dealer's left on, then the crib; as far as the game goes."""
+    """Return the show: hands from the dealer's left on, then the crib, until the game is won."""
     players = len(done.before)
     starter = int(done.before[0]["starter"])
     seats = (*(range(done.dealer + 1, done.dealer + 1 + players)), done.dealer)
@@ -87,7 +87,7 @@ def counted(done: Done) -> list[Counted]:
 
 
 def read(text: str, view: View) -> tuple[int, ...]:
-    """Return the cards a person typed; a rank alone will do where one card held has it."""
+    """Return the cards a person typed; a rank is enough if only one card held has it."""
     held, wanted = hand_of(view), to_choose(view)
     words = text.replace(",", " ").split()
     cards = tuple(_read_card(word, held) for word in words)
@@ -119,7 +119,7 @@ def _read_card(word: str, held: Sequence[int]) -> int:
 
 
 def to_choose(view: View) -> int:
-    """Return how many actions the seat decides on at once: of two cards that it discards, both."""
+    """Return how many actions the seat decides on at once: both of two discards, else one."""
     together = players_of(view) == 2 and view["phase"] == DISCARD
     return len(view["discarded"]) - int(view["discarded_n"]) if together else 1
 

@@ -1,4 +1,4 @@
-"""Who sits at a table: agents and the levels they stand for, people, and their names."""
+"""The seats of a table: agents, levels for people to choose, and the names of all players."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from crib_play.table.session import Session
 def plays(name: str, game: TableGame) -> bool:
     """Return whether an installed agent may play a game.
 
-    Its class says so, as some agents take seconds to make; only rules other than a preset's are put
-    to the agent itself.
+    Its class declares the families, as some agents take seconds to make. Only for rules other than
+    a preset's the agent itself is made and checked.
     """
     families, rules = _declared(name), Rules.preset(game.rules)
     if families is None:
@@ -52,7 +52,7 @@ def _declared(name: str) -> frozenset[str] | None:
         acts, known = getattr(agent, "acts", None), getattr(agent, "known_rules", None)
     except Exception:  # any error of its package; loading it reports the error
         return None
-    if acts is None and isinstance(known, tuple):  # of an instance alone it is a property
+    if acts is None and isinstance(known, tuple):  # a property if only instances have it
         acts = {rules.family for rules in known}
     return None if acts is None else frozenset(acts)
 
@@ -78,14 +78,14 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
 
 
 def usual_opponent(preferred: str, game: TableGame) -> str:
-    """Return the opponent that a person prefers, or the strongest of ours if it does not play."""
+    """Return the preferred opponent, or our strongest agent if that does not play the game."""
     if preferred not in agent_names() or refusal(load_player(preferred), game) is None:
         return preferred
     return next(name for name in ("learned", "rule_based") if refusal(load_player(name), game) is None)
 
 
 def first_turns(game: TableGame) -> Iterator[Session]:
-    """Yield a session before its first turns, in which every phase of a deal comes up."""
+    """Yield a session before each of its first turns, which cover every phase of a deal."""
     session = Session.begin(game, [None] * game.players, seed=0)
     for _ in range(game.players + 1):
         yield session
@@ -118,7 +118,7 @@ PLACES = {2: (None,), 3: ("left", "right"), 4: ("left", "across", "right")}
 
 
 def names(session: Session, me: int | None = None, people: Mapping[int, str] | None = None) -> list[str]:
-    """Return the name of each seat: its agent's, with its place where more than two sit down."""
+    """Return the name of each seat: its agent's, with its place if there are more than two."""
     given, person = people or {}, "you" if len(session.people) == 1 else "person"
     called = [
         getattr(agent, "name", person) if agent is not None else given.get(seat, person)

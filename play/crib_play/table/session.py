@@ -29,11 +29,11 @@ class NotYourTurnError(ValueError):
 class Turn:
     """A turn that has been taken."""
 
-    seat: int  # who took it
+    seat: int  # the seat that took it
     actions: tuple[int, ...]
     phase: str  # the name of the decision
     view: View  # the seat's view when it chose
-    calls: tuple[Call, ...]  # the calls
+    calls: tuple[Call, ...]
     counted: tuple[Counted, ...]
     events: tuple[Event, ...]  # the points pegged with it, counts of zero too
     before: Snapshot  # the position before it
@@ -92,7 +92,7 @@ class Session:
 
     @property
     def winner(self) -> int | None:
-        """The side that has won, if the game is over and one has; the best left if one resigned."""
+        """The side that has won, or None; if a seat resigned, the best of the other sides."""
         game = self.game
         if self.resigned is not None:
             gone = game.sides[self.resigned]
@@ -113,11 +113,11 @@ class Session:
                 return cards
 
     def practice(self, seat: int) -> bool:
-        """Return whether ``seat`` is the only person here; only then is advice no cheating."""
+        """Return whether ``seat`` is the only person; advice is fair only then."""
         return self.people == [seat]
 
     def counts(self, seat: int, one: Counted) -> bool:
-        """Return whether a count is a seat's own: its side's, where the sides have names."""
+        """Return whether a count is a seat's own, or its side's if the sides have names."""
         sides = self.game.sides
         return sides[one.seat] == sides[seat] if self.family.sides else one.seat == seat
 
@@ -184,7 +184,7 @@ class Session:
         return turn
 
     def answer(self) -> Turn:
-        """Let the agent to move take its turn."""
+        """Take the turn of the agent to move."""
         seat, agent = self.seat, self.seats[self.seat]
         if agent is None:
             raise NotYourTurnError(f"seat {seat} is a person's")
@@ -201,18 +201,18 @@ class Session:
         return self.act(seat, actions)
 
     def go_on(self) -> None:
-        """Let agents take their turns until a person is to move or the game is over."""
+        """Take the agents' turns until a person is to move or the game is over."""
         while self.seats[self.seat] is not None and not self.over:
             self.answer()
 
     def resign(self, seat: int) -> None:
-        """Give the game up for ``seat``."""
+        """Resign the game for ``seat``."""
         if self.over:
             raise EpisodeOverError("the game is over")
         self.resigned = seat
 
     def undo(self, seat: int) -> bool:
-        """Go back to where ``seat`` last chose; return whether it had."""
+        """Go back to the last choice of ``seat``; return False if it has made none."""
         if not self.practice(seat):
             raise ValueError("a turn is taken back only in practice, alone against agents")
         mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]
@@ -225,5 +225,5 @@ class Session:
 
 
 def _number(seed_seq: np.random.SeedSequence) -> int:
-    """Return a seed that does not lead back to the sequence it came of."""
+    """Return a number drawn from a sequence, which does not reveal the sequence."""
     return int.from_bytes(seed_seq.generate_state(CHANCE_WORDS).tobytes(), "little")

@@ -50,7 +50,7 @@ def sight(view: View, rules: Rules) -> Sight:
 
 
 def _last(view: View) -> int | None:
-    """Return the cell placed on last, None where the starter lies alone."""
+    """Return the cell placed on last, None if only the starter lies there."""
     latest = max(range(CELLS), key=lambda cell: int(view["turns"][cell]))
     return latest if view["turns"][latest] != NONE else None
 
@@ -110,7 +110,7 @@ def counted(done: Done) -> list[Counted]:
 
 
 def _crib(views: Sequence[View]) -> list[int]:
-    """Return the cards of the crib, each as the seat knows it that laid it."""
+    """Return the cards of the crib, each as known to the seat that sent it."""
     slots = range(int(views[0]["crib_n"]))
     return [max(int(view["crib"][i]) for view in views) for i in slots]
 

@@ -79,7 +79,7 @@ class Settings(TakesGame, TakesAgents):
 
 
 class Leave(Exception):
-    """The person leaves the table."""
+    """Raised when the person leaves the table."""
 
 
 class Player:
@@ -127,7 +127,7 @@ class Player:
         self.screen.say(self.session.opening, self.names)
 
     def choose(self) -> None:
-        """Ask until the person has taken a turn or done something else."""
+        """Ask until the person takes a turn or takes one back."""
         sight = self.session.sight(self.seat)
         own = ("rows", "columns")[self.seat % 2]
         if self.chosen.muggins and own in sight:  # the player counts them
@@ -168,7 +168,7 @@ class Player:
             self.board()
 
     def counted(self, one: Counted) -> bool:
-        """Let the player count their own cards if they wish; return whether they did."""
+        """Ask for the count of the player's cards if muggins is on; return whether it asked."""
         if not (self.chosen.muggins and self.session.counts(self.seat, one)):
             return False
         missed = ask_count(one, self.screen)
@@ -199,7 +199,7 @@ class Player:
         return advised(self.session.family, self.session.game.view(self.seat))
 
     def undo(self) -> None:
-        """Take back the last turn of the person and what came after it."""
+        """Take back the person's last turn and all turns after it."""
         if self.session.undo(self.seat):
             self.screen.line("  taken back")
         else:
@@ -215,7 +215,7 @@ class Player:
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
     def muggins(self) -> None:
-        """Let the person count their own hands, or count them again."""
+        """Turn muggins on or off."""
         self.chosen = replace(self.chosen, muggins=not self.chosen.muggins)
         own = "yours to count; the score counts them in full whatever you miss"
         self.screen.line(f"  your hands are {own if self.chosen.muggins else 'counted for you'}")
@@ -271,7 +271,7 @@ def run(settings: Settings) -> None:
     kind = settings.table_game(chosen.game)
     opponent = settings.opponent or usual_opponent(chosen.opponent, kind)
     if opponent.endswith(ENDINGS) and Path(opponent).exists():
-        opponent = str(Path(opponent).absolute())  # saved, it is found from any folder
+        opponent = str(Path(opponent).absolute())  # a saved path must hold from any folder
     screen = Screen(chosen.speed)
     if settings.second is not None:
         first, second = map(settings.trusted, (opponent, settings.second))

@@ -24,7 +24,7 @@ CARD = re.compile(r"(?<!\w)([A2-9TJQK][CDHS])(?!\w)")
 
 
 class Screen:
-    """A terminal, or what takes its place: a pipe gets the same lines without colour or pause."""
+    """A terminal or a pipe, which gets the same lines without colour or pause."""
 
     def __init__(self, speed: int) -> None:
         self.console = Console(highlight=False)
@@ -40,7 +40,7 @@ class Screen:
         return not self.console.is_dumb_terminal
 
     def card(self, card: int | None, style: str = "") -> Text:
-        """Return a card: ``5♥``, or ``5H`` where the terminal knows no suits."""
+        """Return a card: ``5♥``, or ``5H`` where the terminal cannot print suit symbols."""
         if card is None:
             return Text(HIDDEN, style="dim")
         marks = SYMBOLS if self.symbols else SUITS
@@ -93,7 +93,7 @@ class Screen:
         names: Sequence[str],
         asked: Callable[[Counted], bool] = lambda counted: False,
     ) -> None:
-        """Print a turn as it is heard, and the counts at its end but those that were ``asked``."""
+        """Print a turn's calls and its counts, except those for which ``asked`` returns true."""
         self.say(turn.calls, names)
         self.pause()
         for counted in turn.counted:
@@ -130,7 +130,7 @@ LAPS = ((60, 95), (30, 60))  # holes of a line, and the width of a terminal that
 
 
 def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
-    """Print a game as a seat sees it, the others from its left on."""
+    """Print a game as a seat sees it, the other seats from its left on."""
     me, players = sight["seat"], len(names)
     discarding = sight["phase"] == "discard"
     crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
@@ -146,7 +146,7 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
     for other in ((me + place) % players for place in range(1, players)):
         cards: list[str | Text] = [screen.cards([None] * sight["held"][other])]
         own = [one["card"] for one in sight["pile"] if one["seat"] == other]
-        if own and players > 2:  # the pile does not say who played a card
+        if own and players > 2:  # the pile does not show who played a card
             cards += [Text("played", style="dim"), screen.cards(own)]
         cards += ["go"] if other in sight["passed"] else []
         screen.labelled(_label(names[other]), *cards)
@@ -155,13 +155,13 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
 
 
 def _from_mine(sight: Sight) -> list[int]:
-    """Return the sides, that of the seat first and then to the left."""
+    """Return the sides, the seat's own first, then to the left."""
     mine, n = sight["side_of"][sight["seat"]], len(sight["scores"])
     return [(mine + i) % n for i in range(n)]
 
 
 def _label(name: str) -> str:
-    """Return a name that fits before a line: of ``"left (greedy)"`` the place."""
+    """Return a name short enough for a label: of ``"left (greedy)"`` the place."""
     return name.partition(" (")[0][:11]
 
 

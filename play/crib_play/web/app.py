@@ -49,7 +49,7 @@ OF_CARDS = {
     "Cache-Control": "public, max-age=86400",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 }
-OF_REPLAYS = {  # one file, which brings its style and program with it
+OF_REPLAYS = {  # one file with its style and program inside
     **NO_STORE,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
@@ -57,7 +57,7 @@ OF_REPLAYS = {  # one file, which brings its style and program with it
 PAGE = Path(str(files("crib_play.web"))) / "page"
 YEAR = 365 * 24 * 3600
 SEAT = 4  # requests of a seat at once, and as many event streams; its page asks one at a time
-HEARTBEAT = 15.0  # seconds after which a stream of events shows that it lives
+HEARTBEAT = 15.0  # seconds without an event after which a stream sends a comment
 
 T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -69,7 +69,7 @@ def answer(shown: Any, status: int = 200) -> JSONResponse:
 
 
 async def refused(request: Request, error: Exception) -> Response:
-    """Answer with why something was refused."""
+    """Answer with the reason of a refusal."""
     if isinstance(error, HTTPException):
         headers = {**NO_STORE, **(error.headers or {})}
         return JSONResponse({"error": error.detail}, error.status_code, headers)
@@ -82,7 +82,7 @@ async def refused(request: Request, error: Exception) -> Response:
 @cache
 def card_images() -> dict[str, str]:
     """Return an SVG for each face, by the text of its card, and one for the ``back``."""
-    style = style_sheet("light")  # a card is a card by night as well
+    style = style_sheet("light")  # the same cards in the dark theme
     return {
         name.removeprefix("crib-"): (
             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 140" class="crib-light">'
@@ -177,13 +177,13 @@ def advise(at: Place, message: messages.Message) -> messages.Payload:
 
 
 class Listeners:
-    """The pages that hear when a table has changed, by table, and the seats they are of."""
+    """The event streams of pages, by table, each with its seat."""
 
     def __init__(self) -> None:
         self._queues: dict[str, dict[asyncio.Queue[bool], int]] = {}
 
     def tell(self, table: str, more: bool = True) -> None:
-        """Tell all pages at a table that it has changed, or that there is no more to hear."""
+        """Tell all pages at a table that it has changed; end their streams if ``more`` is false."""
         for queue in self._queues.get(table, {}):
             queue.put_nowait(more)
 
@@ -216,7 +216,7 @@ class Listeners:
 
 
 class App:
-    """The answers of a server; ``addresses`` are where browsers on other machines find it."""
+    """The endpoints of a server; ``addresses`` are its URLs for other machines."""
 
     def __init__(
         self, tables: Tables, preferences: Preferences, addresses: Sequence[str], agents: Sequence[str]
@@ -268,7 +268,7 @@ class App:
                 del self._asking[seat]
 
     async def ready(self, game: str, seats: Sequence[str | None], *, advice: bool = False) -> None:
-        """Wait until a game can be played with those of these agents that are offered."""
+        """Wait until a game is prepared with those of these agents that are offered."""
         await self.preparation.ready(game, self._offered(seats), advice)
 
     def _offered(self, names: Sequence[str | None]) -> list[str]:
@@ -277,7 +277,7 @@ class App:
     def answers(
         self, kind: type[messages.M], ask: Callable[[Place, messages.M], messages.Payload], *, advice: bool = False
     ) -> Endpoint:
-        """Return what answers messages of this kind; pages hear of those that change a table."""
+        """Return an endpoint for messages of this kind; after a POST it tells the table's pages."""
 
         async def endpoint(request: Request) -> Response:
             message, name = await messages.read(request, kind), name_of(request)
@@ -374,7 +374,7 @@ class App:
         return await self._afterwards(request, beside.look_back, "application/json", NO_STORE)
 
     async def replay(self, request: Request) -> Response:
-        """Answer with the game to look at again, every card open, once it is over."""
+        """Answer with the replay of the game, every card open, once it is over."""
         return await self._afterwards(request, beside.replay, "text/html", OF_REPLAYS)
 
     async def _afterwards(
@@ -417,7 +417,7 @@ def make_app(
     addresses: Sequence[str] = (),
     agents: Sequence[str] = (),
 ) -> Starlette:
-    """Return the application: ``state.start`` compiles for games, ``state.close`` ends all."""
+    """Return the application: ``state.start`` starts compiling, ``state.close`` ends requests."""
     app = App(tables, preferences, addresses, agents)
     table = "/api/tables/{table}"
     gets = {

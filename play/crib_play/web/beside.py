@@ -28,33 +28,33 @@ from crib_play.web.messages import review_payload
 from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake
 
-LONGEST = 300.0  # seconds for a task; the longest there is compiles an agent on a slow machine
-POLITE = 3  # how much the server goes before its helper
+LONGEST = 300.0  # seconds for a task; the longest compiles an agent on a slow machine
+POLITE = 3  # niceness of the process, so that the server goes first
 
 
 class WorkError(RuntimeError):
-    """A task that was not done; it says why."""
+    """A task failed; the message says why."""
 
 
 class Beside:
-    """A process that does one task at a time. The first task starts it, or the next if it died."""
+    """A process that does one task at a time. A task starts it, and again if it died."""
 
     def __init__(self) -> None:
         self._pool: ProcessPool | None = None
         self._closed = False
 
     def submit(self, task: Callable[..., Any], *given: Any) -> Future[Any]:
-        """Return the future answer to a task."""
+        """Start a task; return the future of its result."""
         if self._closed:
             raise WorkError("the server is closing")
         answer = self._submit(task, *given)
-        if answer.done() and isinstance(answer.exception(), BrokenExecutor):  # it had died
+        if answer.done() and isinstance(answer.exception(), BrokenExecutor):  # the process had died
             self.rest()
             answer = self._submit(task, *given)
         return answer
 
     async def do(self, task: Callable[..., Any], *given: Any) -> Any:
-        """Return the answer to a task."""
+        """Run a task and return its result."""
         try:
             return await asyncio.wrap_future(self.submit(task, *given))
         except BrokenExecutor:
@@ -67,7 +67,7 @@ class Beside:
             pool.end()
 
     def close(self) -> None:
-        """End the process now, and start none."""
+        """End the process now, and refuse further tasks."""
         self._closed = True
         self.rest()
 
@@ -78,13 +78,13 @@ class Beside:
 
 
 def _let_pass() -> None:
-    """Let the server go before this process."""
+    """Lower the priority of this process below the server's."""
     if hasattr(os, "nice"):
         os.nice(POLITE)
 
 
 def _do(longest: float, task: Callable[..., Any], *given: Any) -> Any:
-    """Run a task in time; re-raise its error as one that the parent can unpickle."""
+    """Run a task within ``longest`` seconds; re-raise its error as one that can be unpickled."""
     late = threading.Timer(longest, os._exit, (1,))
     late.daemon = True
     late.start()
@@ -98,18 +98,18 @@ def _do(longest: float, task: Callable[..., Any], *given: Any) -> Any:
 
 # --- tasks ----------------------------------------------------------------------------------------
 
-RULES, ADVICE = "the rules", "the advice"  # no names of agents
+RULES, ADVICE = "the rules", "the advice"  # steps that are not an agent's name
 
 
 class Prepared(NamedTuple):
-    """How long it took to compile something, and by game why it cannot be played."""
+    """The seconds that a step took to compile, and by game why it cannot be played."""
 
     seconds: float
     refusals: dict[str, str]
 
 
 def prepare(what: str, games: Sequence[str]) -> Prepared:
-    """Compile for these games what plays them, what judges every choice, or an agent."""
+    """Compile `RULES`, `ADVICE` or an agent for these games."""
     began = time.monotonic()
     refusals = {} if what in (RULES, ADVICE) else _refusals(what, games)
     for game in games if what in (RULES, ADVICE) else ():
@@ -149,7 +149,7 @@ def _packed(text: str) -> bytes:
 PATIENCE = 30.0  # seconds that a request waits for warm-up; then the page asks again
 GUESS = 8.0  # seconds for a step, before one has been measured
 Step = tuple[str, str]
-"""A family of games, and what is prepared for it: `RULES`, `ADVICE` or an agent's name."""
+"""A family of games, and what to compile for it: `RULES`, `ADVICE` or an agent's name."""
 
 
 class Preparation:
@@ -165,7 +165,7 @@ class Preparation:
         ]
         self._steps: dict[Step, asyncio.Task[Prepared]] = {}
         self._warming: asyncio.Task[None] | None = None
-        # Without a folder for it nothing is left for us on disk: then it is compiled here.
+        # Without a cache folder this process must compile: another could not store the code.
         self._beside = None if cache_folder() is None else Beside()
         self._closed = False
 
@@ -194,7 +194,7 @@ class Preparation:
 
     async def _do(self, family: str, what: str) -> Prepared:
         games = [name for name, game in GAMES.items() if game.family.name == family]
-        with contextlib.suppress(Exception):  # then the game itself compiles it, or says why
+        with contextlib.suppress(Exception):  # then the game itself compiles, or reports the error
             if self._beside is None:
                 return await asyncio.to_thread(prepare, what, games)
             made: Prepared = await self._beside.do(prepare, what, games)
@@ -213,20 +213,20 @@ class Preparation:
         return sum(one.done() for one in self._steps.values()), len(known) if self._warming else 0
 
     def _wanted(self, game: str, agents: Sequence[str], advice: bool) -> list[asyncio.Task[Prepared]]:
-        """Return the steps that a game needs, which are done next."""
-        if game not in GAMES or self._warming is None:  # that there is no such game the table says
+        """Return the steps that a game needs, started if they were not."""
+        if game not in GAMES or self._warming is None:  # the table reports an unknown game
             return []
         needed = [RULES, *agents, *([ADVICE] if advice or set(agents) & set(ERRING) else [])]
         return [self._want((GAMES[game].family.name, what)) for what in dict.fromkeys(needed)]
 
     def seconds(self, game: str, agents: Sequence[str], advice: bool = False) -> float:
-        """Return about how long it takes until a game is ready; it comes before all others now."""
+        """Estimate the seconds until a game is ready; it is prepared before all others now."""
         left = sum(not one.done() for one in self._wanted(game, agents, advice))
         took = [one.result().seconds for one in self._steps.values() if one.done()]
         return left * (sum(took) / len(took) if took else GUESS)
 
     def agents_for(self, game: TableGame, agents: Sequence[str]) -> list[str]:
-        """Return those agents that play a game, as far as is known."""
+        """Return those agents that play a game, as far as known."""
         return [name for name in agents if (name in ERRING or plays(name, game)) and not self._refusal(name, game)]
 
     def _refusal(self, agent: str, game: TableGame) -> str:
@@ -249,8 +249,8 @@ class Preparation:
 
 # --- after a game ---------------------------------------------------------------------------------
 
-MOST_BYTES = 32 << 20  # held, compressed: a replay has 50 to 400 KB
-MOST_WAITING = 32  # that are being made or wait for it
+MOST_BYTES = 32 << 20  # in memory, compressed: a replay has 50 to 400 KB
+MOST_WAITING = 32  # replays and reviews in progress or waiting
 
 
 class Finished:

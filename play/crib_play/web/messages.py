@@ -29,9 +29,9 @@ Number = Annotated[int, Field(ge=0, lt=1 << 31)]
 Action = Annotated[int, Field(ge=0, le=51)]
 # Of a player: without spaces around it, or characters that turn or hide the text beside it.
 Called = Annotated[str, Field(max_length=20, pattern=r"^[^\x00-\x1f]*$"), AfterValidator(printable)]
-# The phases of a review whose points an event's are; all others are the pegging's.
+# The phase of a review that gets an event's points, by reason; others are the pegging's.
 PHASE_OF = {"hand": "hand", "crib": "crib", "line": "hand", "difference": "hand"}
-BODY_SECONDS = 10.0  # for a message to come
+BODY_SECONDS = 10.0  # for a message to arrive
 
 
 class Message(BaseModel):
@@ -79,7 +79,7 @@ class At(Message):
 
 
 async def read(request: Request, kind: type[M]) -> M:
-    """Return a request's message: its body, or of a GET the words behind its address."""
+    """Return a request's message: from its body, or from the query string of a GET."""
     try:
         if request.method != "POST":
             return kind.model_validate_strings(dict(request.query_params))
@@ -95,7 +95,7 @@ async def read(request: Request, kind: type[M]) -> M:
     raise HTTPException(400, f"{where}: {wrong['msg']} (fields: {fields})")
 
 
-LOG = 12  # turns whose calls come with the table when it is opened again
+LOG = 12  # earlier turns whose calls come with a reopened table
 ADVISED = 8
 MOST_FRAMES = 60  # shown one by one; a browser that missed more gets the present table
 
@@ -135,7 +135,7 @@ def table_payload(table: Table, seat: int, since: int | None = None, key: str = 
 
 
 def heard(turn: Turn) -> Payload:
-    """Return a turn as all hear it."""
+    """Return the public part of a turn: its seat, calls and counts."""
     calls, counted = ([vars(one) for one in ones] for ones in (turn.calls, turn.counted))
     return {"seat": turn.seat, "calls": calls, "counted": counted}  # `asdict` copies deeply
 
@@ -182,19 +182,19 @@ HEADERS = {
 
 
 class Guard:
-    """Stands before the application.
+    """Middleware that refuses foreign, large or malformed requests by their head.
 
-    A message that changes something comes from the server's own page: its `Origin` is the host it
-    is sent to, and its body is JSON (which no form of another site can send) and small. The host is
-    one of ``hosts`` or the address at which the connection comes in: a page of another site can
-    make its own name lead here, but no address.
+    A message that changes something must come from the server's own page: its `Origin` is the host
+    it is sent to, and its body is JSON (which no form of another site can send) and small. The host
+    must be one of ``hosts`` or the address at which the connection comes in: another site can point
+    its own name to this server, but not an address.
     """
 
     def __init__(self, app: types.ASGIApp, hosts: Sequence[str]) -> None:
         self.app, self.hosts = app, frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: types.Scope, receive: types.Receive, send: types.Send) -> None:
-        """Answer a request, or hand it on."""
+        """Refuse a request, or pass it on."""
 
         async def with_headers(message: types.Message) -> None:
             if message["type"] == "http.response.start":
@@ -230,7 +230,7 @@ class Guard:
             return 403, "this server refuses messages from other sites"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "a message must be JSON"
-        length = headers.get("content-length", "")  # only its message is used
+        length = headers.get("content-length", "")
         if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most, and says how many it has"
         return None

@@ -42,7 +42,7 @@ def others_reach(host: str) -> list[str]:
         return [host]
     family, far = (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
     with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
-        probe.connect((far, 9))  # sends nothing, and tells which address the way out has
+        probe.connect((far, 9))  # sends nothing, but selects the local address of the route
         return [str(probe.getsockname()[0])]
     return []
 
@@ -52,8 +52,8 @@ def url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-POLL = 0.1  # seconds between two looks whether a signal has come
-THINKING = 75  # seconds for which a connection is stored open, as people think
+POLL = 0.1  # seconds between checks for a signal
+THINKING = 75  # seconds for which an idle connection stays open, as people think
 MOST_CONNECTIONS = 768  # a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "
@@ -104,7 +104,7 @@ def run(settings: Settings) -> None:
     tables = Tables(store, named or (*agent_names(), *ERRING), keep_days=settings.keep_days)
     tables.clear_away()
     for name in named:
-        tables.agent(name)  # report agents that cannot be loaded now, and not at the table
+        tables.agent(name)  # fail now, not at the table, if an agent cannot be loaded
     port = listening.getsockname()[1]
     reached = others_reach(settings.host)
     others = [url(address, port) for address in reached]
@@ -148,7 +148,7 @@ def run(settings: Settings) -> None:
 def own_file() -> Path:
     """Return the file in the user's data folder, readable by the user alone."""
     path = data_file("tables.sqlite3")
-    with contextlib.suppress(OSError):  # none yet; the store reports an error in it
+    with contextlib.suppress(OSError):  # no folder yet; the store reports other errors
         path.parent.chmod(0o700)
     return path
 

@@ -1,8 +1,8 @@
 """Games that outlive the server: a row of JSON for each in SQLite, its start and every turn since.
 
 A turn is stored together with the agents' answers before any browser learns of it. So a server that
-is killed at any moment loses nothing that a browser has seen. A request waits at
-most `BUSY_SECONDS` for another program that holds the file.
+is killed at any moment loses nothing that a browser has seen. A request waits at most
+`BUSY_SECONDS` for another program that holds the file.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ CREATE INDEX IF NOT EXISTS by_last_turn ON games (touched);
 NAMES = ("id", "revision", "touched", "data")
 COLUMNS = """SELECT found.name, its.name FROM sqlite_master found, pragma_table_info(found.name) its
     WHERE found.type = 'table'"""
-OPEN_SECONDS = 5.0  # for which a file that another program holds is waited for when it is opened
-BUSY_SECONDS = 0.25  # and later, while people wait
+OPEN_SECONDS = 5.0  # to wait, on opening, for a program that holds the file
+BUSY_SECONDS = 0.25  # to wait later, in a request
 OURS = 0o600  # readable by its owner alone
 
 Kind = Literal["seat", "invitation"]
@@ -43,7 +43,7 @@ class StoredTable(BaseModel):
     game: str
     seats: tuple[str | None, ...]  # an agent's name each, or None for a person
     start: str  # the first position, as notation
-    chance: int  # seeds what agents draw
+    chance: int  # seeds the agents' draws
     turns: list[tuple[int, tuple[int, ...]]] = []  # seat and actions
     keys: list[tuple[int, Kind, str]] = []  # seat, kind and digest
     people: dict[int, str] = {}  # the names that people gave, by seat
@@ -77,11 +77,11 @@ class Store:
             raise
 
     def _begin(self, path: Path | None) -> None:
-        """Make the file ours alone, unless it is another's: that is left as it is."""
+        """Set up the file for its owner alone; raise if it is another program's."""
         if not set(self._db.execute(COLUMNS)) <= {("games", name) for name in NAMES}:
             raise sqlite3.DatabaseError("it is no store of games")
         for ending in ("", "-wal", "-shm", "-journal") if path else ():
-            with contextlib.suppress(FileNotFoundError, PermissionError):  # none, or another's
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # absent, or another user's
                 Path(f"{path}{ending}").chmod(OURS)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
@@ -122,7 +122,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection, which threads use in turn; after a failure the next fail at once."""
+        """Hold the shared connection; for `BUSY_SECONDS` after a failure, raise at once."""
         now = time.monotonic()
         with self._lock:
             if self._failed > now - BUSY_SECONDS:

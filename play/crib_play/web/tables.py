@@ -1,4 +1,4 @@
-"""The tables of a server: made, found again after a restart, changed one message at a time."""
+"""The tables of a server: opened, restored after a restart, changed one message at a time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Table:
         return [one for seat, one in given.items() if self.stored.seat_of(one, INVITATION) == seat]
 
     def act(self, seat: int, revision: int, actions: Sequence[int]) -> int:
-        """Take a person's turn and let the agents answer; return how many turns there were."""
+        """Take a person's turn and the agents' next ones; return the number of turns before."""
         first = len(self.session.turns)
         with self._changing(revision):
             self.session.act(seat, actions)
@@ -73,7 +73,7 @@ class Table:
                 raise ValueError("you have no turn to take back")
 
     def resign(self, seat: int, revision: int) -> None:
-        """Give the game up for a person."""
+        """Resign the game for a person."""
         with self._changing(revision):
             self.session.resign(seat)
 
@@ -135,7 +135,7 @@ class Tables:
         self._loaded: dict[str, Agent] = {}
         self._held: OrderedDict[str, Table] = OrderedDict()
         self._lock = threading.Lock()
-        self._loading = threading.Lock()  # takes seconds for some agents, and holds up no table
+        self._loading = threading.Lock()  # loading can take seconds and must not block tables
 
     def agent(self, name: str) -> Agent:
         """Return one of the server's agents."""
@@ -190,7 +190,7 @@ class Tables:
         return self._hold(Table(self, name, stored, session=session))
 
     def find(self, name: str) -> Table:
-        """Return a table, from the store if need be; its game wakes when its session is read."""
+        """Return a table, from the store if need be; reading its session replays its game."""
         found = self.look_up(name)
         if found is None:
             raise HTTPException(404, "there is no such table")
@@ -213,7 +213,7 @@ class Tables:
 
     def _hold(self, table: Table) -> Table:
         with self._lock:
-            table = self._held.setdefault(table.id, table)  # another may have been quicker
+            table = self._held.setdefault(table.id, table)  # another thread may have been quicker
             while len(self._held) > MOST_HELD:
                 self._held.popitem(last=False)  # a change in progress is still stored, or fails
         return table
@@ -226,13 +226,13 @@ class Tables:
         return len(gone)
 
     def let_go(self, name: str) -> None:
-        """Hold a table in memory no longer."""
+        """Drop a table from memory."""
         with self._lock:
             self._held.pop(name, None)
 
 
 def wake(stored: StoredTable, load: Load) -> Session:
-    """Return a stored game, played again as far as it came."""
+    """Return the session of a stored game, replayed turn by turn."""
     seats = [None if name is None else load(name) for name in stored.seats]
     session = Session(Game.from_notation(stored.start), seats, stored.chance)
     for seat, actions in stored.turns:

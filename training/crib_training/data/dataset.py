@@ -1,4 +1,4 @@
-"""What `crib data` writes, as a PyTorch data set that holds one shard at a time."""
+"""The shards of `crib data` as a PyTorch data set that holds one shard at a time in memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TEXT = ("agent", "phase", "position")
 
 
 class ShardDataset(IterableDataset[dict[str, Any]]):
-    """Decisions in a random order: of shards, and of the decisions in each.
+    """Yields decisions in random order: shuffles the shards, and the decisions of each shard.
 
-    Each pass has another order, also in the workers of a `DataLoader`, which share the shards.
+    Each pass has another order, also with `DataLoader` workers, which divide the shards.
 
     Args:
         path: the folder, or a file of it.
@@ -26,7 +26,7 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
         seed: fixes the orders; with workers together with ``torch.manual_seed``, from which a
             `DataLoader` draws a seed for each pass.
         env: the environment that the data must be of; None for any.
-        shuffle: False leaves everything in order.
+        shuffle: False keeps the stored order.
     """
 
     def __init__(
@@ -44,8 +44,7 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         worker = get_worker_info()
-        # A new worker counts from 0 again; the loader's seed, equal in all workers, tells passes
-        # apart.
+        # New workers count passes from 0; the loader's seed, equal in all of them, differs by pass.
         seeds = (self.seed, self.passes, worker.seed - worker.id if worker else 0)
         rng = np.random.default_rng(seeds)
         self.passes += 1

@@ -1,6 +1,6 @@
 """Plays the games of one shard and returns them as the bytes of a Parquet file.
 
-A shard depends on its set-up and number alone: any process may play it, anywhere and at any time.
+A shard depends only on its set-up and number, so any process on any machine may play it.
 """
 
 from __future__ import annotations
@@ -113,11 +113,11 @@ class Setup(NamesGame):
         }
 
     def size(self, shard: Shard) -> int:
-        """Return how many games a shard has."""
+        """Return the number of games in a shard."""
         return shard.games
 
     def play(self, shard: Shard, finished: Finished = ignore_progress) -> Record:
-        """Return a shard, its bytes and how many rows it has."""
+        """Play a shard; return it with the bytes of its file and the number of rows."""
         data, rows = _file(self, shard)
         finished(shard.games)
         return {"shard": shard, "bytes": data, "rows": rows}
@@ -130,7 +130,7 @@ def _agents(setup: Setup) -> list[Agent]:
 
 
 def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
-    """Return the Parquet file of a shard, and how many rows it has."""
+    """Play a shard; return its Parquet file and the number of rows."""
     pa = arrow()
     maker, rules = setup.game
     agents, family = _agents(setup), maker.family
@@ -183,7 +183,7 @@ def _file(setup: Setup, shard: Shard) -> tuple[bytes, int]:
 
 
 def _player(setup: Setup, shard: Shard, lanes: Array, seats: Array) -> Array:
-    """Return which agent plays a seat of a lane."""
+    """Return the index of the agent that plays ``seats[i]`` of the shard's game ``lanes[i]``."""
     return (lanes + shard.first + seats) % len(setup.agents)
 
 
@@ -192,7 +192,7 @@ def _play(
 ) -> tuple[dict[str, Array], Array]:
     """Play a shard; return its rows in the order of play, and the points of each side at the end.
 
-    Shapes: the points float64[N, sides], of a side less the mean of the others.
+    Shapes: the points float64[N, sides], each side's less the mean of the others'.
     """
     maker, _ = setup.game
     skipped = None if maker.phase is None else maker.phase.phase
@@ -248,7 +248,7 @@ def _play(
 
 
 def _bits(views: Views) -> dict[str, Array]:
-    """Return observations and masks of views, eight bits to a byte."""
+    """Return observations and action masks of views, packed eight bits to a byte."""
     observations, masks = encode(views)
     return {"observation": np.packbits(observations, axis=1), "action_mask": np.packbits(masks.view(np.uint8), axis=1)}
 
@@ -261,7 +261,7 @@ def phases_of(views: Views) -> Array:
 
 
 def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Array) -> Doubles:
-    """Return the points each seat gains from a decision until its next, or the episode's end."""
+    """Return the points that a seat gains from a decision to its next one, or the episode's end."""
     n = np.arange(len(lanes))
     order = np.lexsort((n, seats, lanes))
     same = (lanes[order][1:] == lanes[order][:-1]) & (seats[order][1:] == seats[order][:-1])
@@ -274,11 +274,11 @@ def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Arra
 
 
 def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
-    """Return an agent's probabilities of each action, NaN where it draws and does not say them."""
+    """Return an agent's probabilities, float64[B, size]; NaN if it draws and does not give them."""
     if isinstance(agent, MixedPolicy):
         try:
             return agent.action_probabilities(views)
-        except NoProbabilitiesError:  # of two agents in one, one draws and does not say
+        except NoProbabilitiesError:  # one of two agents joined by a slash does not give them
             return np.full((len(views), size), np.nan)
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)
@@ -286,7 +286,7 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
 
 
 def _own_values(agents: list[Agent], players: Array, views: Views, size: int) -> Array:
-    """Return the values that agents give their actions, NaN of an agent that gives none."""
+    """Return the agents' own values of actions, float32[B, size]; NaN for agents without values."""
     values = np.full((len(views), size), np.nan, dtype=np.float32)
     for number, agent in enumerate(agents):
         at = np.flatnonzero(players == number)
@@ -296,7 +296,7 @@ def _own_values(agents: list[Agent], players: Array, views: Views, size: int) ->
 
 
 def _figures(setup: Setup, rows: dict[str, Array], agents: int) -> dict[str, Any]:
-    """Return the figures of a shard that its data card adds up, sums by phase and by agent."""
+    """Return a shard's sums by phase and by agent, from which the data card is computed."""
     n = len(rows["seat"])
     result: dict[str, Any] = {"rows": n, "phases": np.bincount(rows["phase"], minlength=len(PHASES)).tolist()}
     last = np.lexsort((np.arange(n), rows["seat"], rows["episode"]))
@@ -330,7 +330,7 @@ KINDS = {
 
 
 def _column(pa: Any, name: str, values: Array, agents: list[str]) -> Any:
-    """Return a column as Arrow has it."""
+    """Return a column as an Arrow array."""
     if name in ("agent", "phase"):
         words = agents if name == "agent" else PHASES
         return pa.DictionaryArray.from_arrays(pa.array(values.astype(np.int32)), pa.array(words))

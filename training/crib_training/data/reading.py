@@ -1,4 +1,4 @@
-"""What `crib data` writes: its columns, and reading them as NumPy arrays."""
+"""The files of `crib data`: their columns, and reading them as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crib_env.arrays import Array
 from crib_env.errors import unknown
 
 FORMAT, VERSION = "crib-env data", 1
-KEY = b"crib_env"  # where a file's metadata hold ours
+KEY = b"crib_env"  # the key of our JSON in a file's metadata
 COLUMNS = {
     "episode": "number of the game in the data set, from 0",
     "step": "number of the decision in its episode, from 0",
@@ -32,16 +32,16 @@ COLUMNS = {
     "regret": "expert's best value less the value of the action taken",
 }
 VALUES = {"expert": ("values", "regret"), "own": ("values",)}  # the columns of --values
-# Written if named: a position takes longer than the game, and the probabilities of an agent that
-# does not draw say no more than its action.
+# Written only if named: positions take longer to write than the games to play, and the
+# probabilities of a deterministic agent only repeat its action.
 NAMED = ("position", "probabilities")
 USUAL = tuple(name for name in COLUMNS if name not in (*NAMED, *VALUES["expert"]))
 
 
 def chosen_columns(names: tuple[str, ...], values: str | None, draws: bool = False) -> tuple[str, ...]:
-    """Return the columns to write, in the order of the schema; no names stand for the usual.
+    """Return the columns to write, in the order of the schema; without names, the usual ones.
 
-    Probabilities are usual where an agent ``draws``.
+    The usual ones include the probabilities if an agent ``draws``.
     """
     for name in names:
         if name not in (*COLUMNS, "all"):
@@ -57,7 +57,7 @@ def chosen_columns(names: tuple[str, ...], values: str | None, draws: bool = Fal
 
 
 def arrow() -> Any:
-    """Return PyArrow with its Parquet."""
+    """Return PyArrow with its Parquet module."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -67,7 +67,7 @@ def arrow() -> Any:
 
 
 def read_about(path: Any) -> dict[str, Any]:
-    """Return the metadata of a file of ours that is whole and of this version."""
+    """Return a shard's metadata; refuse a damaged file, a foreign one, or another version."""
     pa = arrow()
     try:
         held = (pa.parquet.read_schema(path).metadata or {}).get(KEY, b"{}")
@@ -100,7 +100,7 @@ def shard_name(index: int) -> str:
 
 
 def shard_paths(path: str | Path) -> list[Path]:
-    """Return all files of a data set in order, or the one file that is given.
+    """Return all files of a data set in order, or the one file given.
 
     Raises:
         ValueError: no data, a missing shard, or a file of another data set.
@@ -171,7 +171,7 @@ def read_shard(
 
 
 def _array(column: Any, name: str, about: dict[str, Any], as_stored: bool) -> Array:
-    """Return a column of Arrow as an array."""
+    """Return an Arrow column as a NumPy array."""
     one = column.combine_chunks()
     if name in BITS:
         size = one.type.byte_width

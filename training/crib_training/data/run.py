@@ -102,7 +102,7 @@ def _require_same(setup: Setup, out: Path) -> None:
 
 
 def _finished(out: Path) -> dict[str, str]:
-    """Return the digests of the shards that are there and whole, by name."""
+    """Return the digests of the intact shards by name; remove partly written files."""
     for left in out.glob(f"*{BESIDE}"):
         left.unlink(missing_ok=True)
     path = out / SUMS
@@ -160,7 +160,7 @@ def _card(out: Path, shards: Sequence[Shard]) -> tuple[dict[str, Any], str]:
 
 
 def minari_of() -> Any:
-    """Return Minari."""
+    """Import and return Minari."""
     for name in ("minari", "h5py", "PIL"):
         if find_spec(name) is None:
             raise ValueError(f'{name} is not installed: pip install "minari[hdf5,create]" pillow')
@@ -173,8 +173,8 @@ def minari_of() -> Any:
 def write_minari(folder: Path) -> str:
     """Make a dataset of Minari from the shards in a folder, one at a time; return its name.
 
-    A seat's rewards are points, as in the shards. The infos hold its action masks. Minari takes an
-    observation after the last action: the last one again, with an empty mask.
+    A seat's rewards are points, as in the shards. The infos hold its action masks. Minari needs an
+    observation after the last action: the last one is repeated, with an empty mask.
     """
     minari, files = minari_of(), shard_paths(folder)
     name = f"cribbage/{re.sub(r'[^A-Za-z0-9_.-]', '-', folder.resolve().name)}-v0"
@@ -216,7 +216,7 @@ def write_minari(folder: Path) -> str:
 
 
 def _episodes(buffer: Any, data: dict[str, Any]) -> Iterator[Any]:
-    """Yield the decisions of each seat of each game."""
+    """Yield a Minari episode for each seat of each game."""
     order = np.lexsort((np.arange(len(data["seat"])), data["seat"], data["episode"]))
     changes = np.diff(data["episode"][order]) | np.diff(data["seat"][order])
     for rows in np.split(order, np.flatnonzero(changes) + 1):
@@ -234,7 +234,7 @@ def _episodes(buffer: Any, data: dict[str, Any]) -> Iterator[Any]:
 
 
 def run(settings: Settings) -> None:
-    """Write the data and say what there is."""
+    """Write the data and print a summary."""
     arrow()
     if settings.format == "minari":
         minari_of()

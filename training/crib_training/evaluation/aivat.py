@@ -48,7 +48,7 @@ from crib_env.rules import LARGEST_TARGET, PRESETS, Rules, TwoHandRules
 
 TERMS = ("starter", "reference", "discard")
 STARTER, REFERENCE, DISCARD = range(len(TERMS))
-PLAYOUTS = 4  # as discarded, by the reference, and two to compare
+PLAYOUTS = 4  # with the actual discards, with the reference's, and two to compare
 FAMILY = "two_hand"
 
 PONE, DEALER = 0, 1
@@ -59,12 +59,12 @@ PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(K
 PLAYOUT = np.dtype(
     [
         ("heels", np.int64),  # points for a jack turned up
-        ("cards", np.int64),  # played
-        ("pegger", np.int64, (PILE,)),  # who played each
-        ("pegged", np.int64, (PILE,)),  # and its points
-        ("starters", np.int64),  # how many cards may be the starter
-        ("starter", np.int64, (DECK,)),  # which
-        ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each of them
+        ("cards", np.int64),  # number of cards played
+        ("pegger", np.int64, (PILE,)),  # the seat that played each card
+        ("pegged", np.int64, (PILE,)),  # the points that it pegged
+        ("starters", np.int64),  # number of possible starters
+        ("starter", np.int64, (DECK,)),  # the possible starters
+        ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each starter
         ("mean", np.float64, (KINDS,)),  # over the starters
         ("chance", np.float64),  # pone's probability of winning, the mean over the starters
     ],
@@ -75,7 +75,7 @@ PLAYOUTS_T = array_of(PLAYOUT)
 
 @kernel
 def begin_deal(s, rules, discarded_pone, discarded_dealer):
-    """Begin the deal of the cards in ``s``: to discard, or to play after the discards."""
+    """Begin the deal in ``s``, at the pegging if discards (slots) are given, or at the discard."""
     everything = (1 << rules["dealt"]) - 1
     s["discarded"][PONE] = discarded_pone
     s["discarded"][DEALER] = discarded_dealer
@@ -96,7 +96,7 @@ def begin_deal(s, rules, discarded_pone, discarded_dealer):
 
 @kernel
 def count_starters(s, rules, table, pone, dealer, playout):
-    """Write the points with every possible starter, after a pegging with these points.
+    """Write the points with every possible starter; ``pone`` and ``dealer`` are points pegged.
 
     Heels count as points of the dealer's play, as in a tally.
     """
@@ -131,16 +131,16 @@ def count_starters(s, rules, table, pone, dealer, playout):
 
 @cache
 def playout_kernels(act: Act) -> tuple[Callable[..., tuple[int, int]], Callable[..., None]]:
-    """Return the kernels by which an agent's compiled function discards and plays a deal.
+    """Return the kernels ``discard`` and ``follow``, which play deals by an agent's function.
 
-    Their argument ``game`` is all that a decision takes: the state with the cards dealt, rules, a
-    view to fill, a generator, the table of the show, the agent's weights, a log, and no decks.
+    Their argument ``game`` is a tuple: the state with the cards dealt, the rules, a view to fill, a
+    generator, the table of the show, the agent's weights, a log, and no decks.
     """
     act = act if hasattr(act, "py_func") else kernel(act)
 
     @kernel
     def discard(game):
-        """Let the reference discard for both seats; return the slots, pone's and the dealer's."""
+        """Discard for both seats by the reference; return the slots, pone's and the dealer's."""
         s, rules, v, rng, table, weights, log, decks = game
         begin_deal(s, rules, 0, 0)
         while s["phase"] == DISCARDING:
@@ -151,7 +151,7 @@ def playout_kernels(act: Act) -> tuple[Callable[..., tuple[int, int]], Callable[
 
     @kernel
     def follow(game, discarded_pone, discarded_dealer, playout):
-        """Play a deal in which these slots were discarded, and count it with every starter."""
+        """Play the pegging after these discards (slots); count the deal with every starter."""
         s, rules, v, rng, table, weights, log, decks = game
         begin_deal(s, rules, discarded_pone, discarded_dealer)
         play = (0, 0)
@@ -173,7 +173,7 @@ def playout_kernels(act: Act) -> tuple[Callable[..., tuple[int, int]], Callable[
     return discard, follow
 
 
-# A value is the mean over shifts of both scores by these points, weighed as by a normal curve.
+# A value is the mean over shifts of both scores by these points, with normal weights.
 SHIFTS = np.array([-4, -2, 0, 2, 4])
 _WEIGHTS = np.exp(-0.5 * (SHIFTS / 2.0) ** 2)
 SHIFT_WEIGHTS = np.outer(_WEIGHTS, _WEIGHTS) / _WEIGHTS.sum() ** 2
@@ -181,17 +181,16 @@ SHIFT_WEIGHTS = np.outer(_WEIGHTS, _WEIGHTS) / _WEIGHTS.sum() ** 2
 
 @kernel
 def shifted(need, i, target):
-    """Return the points to make of the i-th shift."""
+    """Return the points still needed after the i-th shift, between 1 and the target."""
     return min(max(need - SHIFTS[i], 1), target)
 
 
 @kernel
 def chance_after(playout, k, a, b, wins):
-    """Return pone's chance after a deal with the k-th starter; ``a`` and ``b`` are still to make.
+    """Return pone's probability of winning after a deal with the k-th starter.
 
-    Points count in the order in which they are made (C5): heels, the pegging, pone's hand.
-
-    Shapes: wins float64[T + 1, T + 1].
+    Before the deal pone needs ``a`` points and the dealer ``b``. Points count in the order in which
+    they are made (C5): heels, the pegging, pone's hand. Shapes: wins float64[T + 1, T + 1].
     """
     at = KINDS * k
     made = playout["made"]
@@ -228,7 +227,7 @@ def smooth_chance(playout, k, a, b, wins):
 
 @kernel
 def smooth_win(a, b, wins):
-    """Return the mean of the table over the shifts: that of `smooth_chance` over all deals."""
+    """Return the mean of the table over the shifts, which is that of `smooth_chance` over deals."""
     target = wins.shape[0] - 1
     chance = 0.0
     for i in range(SHIFTS.shape[0]):
@@ -260,7 +259,7 @@ def solve(ends, reached, deals, wins):
 
 @kernel
 def mean_chance(playout, a, b, wins):
-    """Note pone's probability of winning, the mean over the starters."""
+    """Store pone's probability of winning, the mean over the starters, in the playout."""
     chance = 0.0
     for k in range(playout["starters"]):
         chance += smooth_chance(playout, k, a, b, wins)
@@ -269,7 +268,7 @@ def mean_chance(playout, a, b, wins):
 
 @kernel
 def place_of(playout, card):
-    """Return the place of a starter among those of a playout."""
+    """Return the index of a card among the starters of a playout."""
     k = 0
     while playout["starter"][k] != card:
         k += 1
@@ -286,9 +285,9 @@ def set_hands(s, dealt, dealer):
 
 @kernel
 def seed_by_hand(rng, words, s, seat, n):
-    """Start ``rng`` by the cards of a seat, so that the same hand meets the same hands again.
+    """Seed ``rng`` by the cards of a seat, so that the same hand meets the same redrawn hands.
 
-    In duplicate deals both agents get it, so equal choices get equal terms.
+    In duplicate deals both agents hold that hand, so equal choices get equal terms.
     """
     hand = 0
     for i in range(n):
@@ -298,7 +297,7 @@ def seed_by_hand(rng, words, s, seat, n):
 
 @kernel
 def draw_hand(s, seat, n, rng):
-    """Redraw the cards of a seat from all that the other does not hold."""
+    """Redraw the cards of a seat from all that the other was not dealt."""
     used = 0
     for i in range(n):
         used |= 1 << s["dealt"][HAND * (1 - seat) + i]
@@ -310,14 +309,14 @@ def draw_hand(s, seat, n, rng):
 
 @cache
 def terms_entry(act: Act, name: str) -> Entry:
-    """Return the entry that computes the terms with this reference."""
+    """Return the entry that computes the terms with this reference's ``act``."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
     discard, follow = playout_kernels(act)
 
     @kernel
     def add_discard(game, seat, mine, redraws, words, playouts, a, b, wins, points, probabilities):
-        """Add to the term how much better a seat's own discard is than the reference's.
+        """Add the gain of a seat's own discard over the reference's to the discard term.
 
         The term is the gain with the other's real hand, less its mean with redrawn hands.
         """
@@ -356,14 +355,14 @@ def terms_entry(act: Act, name: str) -> Entry:
         """Write the terms of each deal.
 
         Args:
-            words: int64[3], 32 bits each; with the cards they fix all chance.
-            wins: pone's chances, see `chance_after`.
-            means: float64[KINDS], the points of a deal of the reference.
+            words: int64[3], 32 bits each; with the cards they determine all random draws.
+            wins: pone's probabilities of winning, see `win_table`.
+            means: float64[KINDS], the mean points of the reference's deals.
             dealt, discarded, dealer, starter: of the deals, see `Deals`.
-            needs: int64[N, 2], the points each seat still had to make.
-            redraws: how many hands are redrawn; 0 for no term of the discard.
-            points: float64[N, 3, KINDS], zeros; receives the points that each term brought.
-            probabilities: float64[N, 3], zeros; change of pone's probability of winning by term.
+            needs: int64[N, 2], the points that each seat still needs.
+            redraws: number of redrawn hands; 0 for no discard term.
+            points: float64[N, 3, KINDS], zeros; receives the points of each term.
+            probabilities: float64[N, 3], zeros; receives changes of pone's probability of winning.
         """
         s = states[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
@@ -398,7 +397,7 @@ def terms_entry(act: Act, name: str) -> Entry:
     return write_terms
 
 
-# --- a reference policy, and the corrections that its values give for the deals of games ----------
+# --- the reference policy, and the corrections of games by its values -----------------------------
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
 Adjust = Literal["auto", "always", "never"]
@@ -418,17 +417,17 @@ class Reference:
     """
 
     agent: CompiledAgent  # of the two-hand games
-    # Of deals in which it plays both seats; of other rules, there is no term of the reference.
+    # Of deals in which it plays both seats; the reference term is 0 unless they are `exact`.
     outcomes: ReferenceOutcomes
-    redraws: int = REDRAWS  # of hands, where a discard differs; 0 for no such term
+    redraws: int = REDRAWS  # number of redrawn hands where a discard differs; 0 for no discard term
 
     def corrections(
         self, rules: TwoHandRules, deals: Deals, games: int, first: int, seed_seq: np.random.SeedSequence
     ) -> tuple[Array, Array]:
         """Return the effect of the cards on the agent in seat ``first``, which AIVAT subtracts.
 
-        That is the change of its probability of winning by each of `TERMS`, float64[N, 3], and the
-        points of each for it and the other agent, by phase, float64[N, 3, 2, 3].
+        For each of N games and of `TERMS`: the change of its probability of winning, float64[N, 3],
+        and the points of (it, the other agent) by phase, float64[N, 3, 2, 3].
         """
         points, probabilities = self.terms(rules, deals, seed_seq)
         is_dealer = deals.dealer == first
@@ -441,7 +440,10 @@ class Reference:
         return won, made
 
     def terms(self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence) -> tuple[Array, Array]:
-        """Return the terms of each deal, float64[N, 3, 6]."""
+        """Return each deal's terms in points and in pone's probability of winning.
+
+        Shapes: float64[N, 3, 6]; float64[N, 3].
+        """
         family = find_family(FAMILY)
         record = family.rules_record(rules, "pegging", 2)
         record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
@@ -499,11 +501,11 @@ OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 class ReferenceOutcomes:
     """Points of many deals, each counted with every possible starter."""
 
-    deals: float  # how many there were, times the starters
+    deals: float  # the number of deals, times the starters
     points: Array  # float64[KINDS], the mean of each kind
     ends: Array  # float64[P, D], in how many deals pone made p points and the dealer d
-    reached: Array  # float64[P, D], in how many pone made its p-th when the dealer had made d
-    exact: bool = True  # they come from exactly the rules that are played
+    reached: Array  # float64[P, D], in how many pone made its p-th point when the dealer had made d
+    exact: bool = True  # whether they come from exactly the rules that are played
 
 
 @cache
@@ -519,7 +521,7 @@ def win_table(outcomes: ReferenceOutcomes, target: int) -> Array:
 
 @cache
 def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
-    """Return the outcomes of `rule_based`: for rules with hands of as many cards."""
+    """Return the stored outcomes of `rule_based` for the number of cards dealt."""
     held, game = load(REFERENCE_DEALS), DEALT.index(rules.dealt)
     deals = float(held["deals"][game])
     alike = (
@@ -532,7 +534,7 @@ def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
 
 @dataclass(frozen=True)
 class Deals:
-    """Deals in which both seats had discarded, one a row, int64."""
+    """Deals in which both seats had discarded, one per row, int64."""
 
     lane: Array  # [N], the game it belongs to
     dealer: Array  # [N], the seat that dealt
@@ -551,7 +553,7 @@ class DealLog:
         self._states: list[Array] = [np.zeros(0, dtype=STATE)]
 
     def note(self, games: GameBatch, lanes: Array) -> None:
-        """Note the deals of the lanes just stepped in which the starter has now been turned."""
+        """Record the deals of the games ``lanes``, just stepped, whose starter is now turned up."""
         states = games.states
         self._heels = bool(games.record["heels"][0])
         discarded = (states["phase"][lanes] != DISCARDING) & (states["pile_n"][lanes] == 0)
@@ -564,7 +566,7 @@ class DealLog:
         states = np.concatenate(self._states)
         scores = states["scores"].copy()
         heels = np.flatnonzero((states["starter"] // 4 == JACK) & self._heels)
-        # Heels (C3) are the last points that the dealer has pegged, if any: the rear peg is before.
+        # Heels (C3), if any, are the dealer's last points: its rear peg has the score before them.
         dealer = states["dealer"][heels]
         scores[heels, dealer] = states["rear"][heels, dealer]
         return Deals(

@@ -32,17 +32,17 @@ from crib_training.workers import Record
 
 KINDS = ("games", "deals")
 Episode = Literal["game", "match"]
-PASSING = ("seed", "gauntlet", "strict")  # of a set-up: no chunk depends on them
+PASSING = ("seed", "gauntlet", "strict")  # settings on which no chunk depends
 CORRECTION_PLACES = 5  # decimal places that are written
-INSTANCES = 32  # of agents that a process holds: of some pairings, which come one after the other
+INSTANCES = 32  # agents that a process keeps: those of a few pairings, played one after the other
 
 
 @dataclass(frozen=True, order=True)
 class Chunk:
-    """Which pairs of a tournament: ``pairs`` of them, the ``index``-th of two agents' chunks."""
+    """The key of a chunk: the ``index``-th chunk of two agents, with ``pairs`` pairs."""
 
     index: int  # counts a pairing's chunks from 0
-    first: str  # one agent, as the field has it written
+    first: str  # one agent, as written in the field
     second: str  # later in the alphabet; among three sides or more, the agent of all other sides
     pairs: int  # of games, and of single deals
     seed: int
@@ -115,16 +115,16 @@ class Setup(loading.NamesGame):
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
-        """The places of all that meet: each agent and each later one, or the first and each.
+        """The places in the field of each two agents that meet; in a gauntlet, one is the first.
 
-        Among three sides or more, each agent meets copies of each other: either is once alone.
+        Among three sides or more, order counts: the first is alone against copies of the second.
         """
         every = combinations if self.sides == 2 else permutations
         places = every(range(len(self.agents)), 2)
         return [(i, j) for i, j in places if i == 0 or not self.gauntlet]
 
     def meeting(self, first: int, second: int) -> tuple[str, str]:
-        """Return the agents in two places in the order in which their chunks have them."""
+        """Return the agents in two places, in the order of their chunks."""
         both = self.agents[first], self.agents[second]
         return both if self.sides > 2 or both[0] < both[1] else both[::-1]
 
@@ -140,9 +140,9 @@ class Setup(loading.NamesGame):
     def identity(self) -> dict[str, Any]:
         """Return the identity that chunks of one tournament share, ready for JSON.
 
-        This is the set-up without the field and the seeds, which every chunk records; the contents
-        of weights files and of the modules of agents' classes; and a digest of the code that plays
-        (`provenance.sources`). It does not cover other code of third-party agents.
+        This is the set-up without `PASSING`, its agents sorted; digests of weights files and of the
+        modules of agents' classes; and a digest of the code that plays (`provenance.sources`). It
+        does not cover other code of third-party agents.
         """
         own = (one.name for one in fields(Setup))
         return {
@@ -154,14 +154,14 @@ class Setup(loading.NamesGame):
         }
 
     def played(self, pairing: tuple[int, int], records: list[Record]) -> tuple[Pairs, Pairs]:
-        """Return the games and deals of chunks as the agent in the first place sees them."""
+        """Return the games and deals of chunks, with the pairing's first agent as ``first``."""
         games, deals = (read_pairs(*(record[kind] for record in records)) for kind in KINDS)
         if self.meeting(*pairing)[0] == self.agents[pairing[0]]:
             return games, deals
         return games.swapped(), deals.swapped()
 
     def size(self, chunk: Chunk) -> int:
-        """Return how many games and deals a chunk has."""
+        """Return the number of games and deals in a chunk."""
         return self.games_each * chunk.pairs
 
     def play(self, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
@@ -171,9 +171,9 @@ class Setup(loading.NamesGame):
         """
         began = time.perf_counter()
         maker, rules = self.game
-        # An instance of each agent for each game of a pair, in separate processes for a program:
-        # one plays the first games of pairs alone, the other the same deals from the other side.
-        # Against another agent, on these deals again, others play: none meets cards it has seen.
+        # Each game of a pair has its own instance of each agent (of a program, its own process):
+        # one plays only the first games of pairs, another the same deals from the other side. Each
+        # pairing has its own too, on the same deals. So no instance meets cards it has seen.
         both = chunk.first, chunk.second
         agents: list[Sides] = [
             (_referee(self, *both, game, 0), _referee(self, *both[::-1], game, 1)) for game in range(self.sides)
@@ -201,9 +201,9 @@ def label_agents(setup: Setup) -> list[str]:
 
 
 def written(played: Pairs) -> Record:
-    """Return pairs as nested lists, of integers where that is no loss.
+    """Return pairs as nested lists, of integers where all values are whole.
 
-    Corrections are fractions, all terms in one.
+    Corrections are fractions, the terms summed.
     """
     lists: Record = {}
     for name in played.known():
@@ -229,7 +229,7 @@ def read_pairs(*records: Record) -> Pairs:
 
 @lru_cache(maxsize=INSTANCES)
 def field_agent(given: str, against: str, move_seconds: float | None, game: int, place: int) -> Agent:
-    """Return an agent of the field, one for each game of a pair, for each pairing and its place."""
+    """Return an agent of the field: one instance per pairing, place in it and game of a pair."""
     return load_agent(given, move_seconds)
 
 

@@ -34,7 +34,7 @@ CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
 Sides = tuple[Agent | Referee, Agent | Referee]
-"""The agent that is compared, and the one on all other sides."""
+"""The agent to compare, and the agent on all other sides."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Pairs:
     dealer: Array  # [sets, games], the side that dealt first
     points: Array  # [sets, games, sides, 3], pegged in play, hands, cribs
     forfeits: Array  # bool[sets, games, 2], whether (first, second) lost the game by a failure
-    # [pairs, 2, 3], change of the first's probability of winning by AIVAT term, and [pairs, 2,
-    # 3, 2, 3], the points that each brought both; None, or of a forfeited game 0, if not corrected.
+    # By AIVAT term: [pairs, 2, 3], the change of ``first``'s probability of winning, and [pairs, 2,
+    # 3, 2, 3], the points of both by phase. None if not corrected; 0 for a forfeited game.
     won_correction: Array | None = None
     points_correction: Array | None = None
     failures: tuple[Failure, ...] = ()
@@ -93,11 +93,11 @@ class Pairs:
         return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
 
     def known(self) -> list[str]:
-        """Return the names of the arrays that exist."""
+        """Return the names of the fields that hold arrays."""
         return [one.name for one in fields(self) if isinstance(getattr(self, one.name), np.ndarray)]
 
     def swapped(self) -> Pairs:
-        """Return pairs as the other agent sees them: as ``first``, with seat 0 first."""
+        """Return pairs with agents and games exchanged, so that ``first`` has side g in game g."""
         won, points = self.won_correction, self.points_correction
         return Pairs(
             won=self.won[:, ::-1, ::-1],
@@ -111,7 +111,7 @@ class Pairs:
         )
 
     def take(self, chosen: Array) -> Pairs:
-        """Return the sets at indices, or under a mask, and no failures."""
+        """Return the sets at indices, or under a mask, without the list of failures."""
         arrays: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self.known()}
         return Pairs(**arrays)
 
@@ -125,8 +125,8 @@ class Estimate:
     """A mean over pairs or hands with its 95 % interval.
 
     Attributes:
-        mean: the mean; NaN of none.
-        ci95: half the width of the interval; NaN from fewer than two, 0 over all hands.
+        mean: the mean; NaN without values.
+        ci95: half the width of the interval; NaN for fewer than two values, 0 over all hands.
     """
 
     mean: float
@@ -137,7 +137,7 @@ class Estimate:
 
 
 def estimate(per_pair: Array) -> Estimate:
-    """Return the mean of one value a pair, with its 95 % interval (normal approximation)."""
+    """Return the mean of one value per pair, with its 95 % interval (normal approximation)."""
     values = np.asarray(per_pair, dtype=np.float64)
     n = len(values)
     half = 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
@@ -160,9 +160,9 @@ def play_pairs(
     """Play duplicate pairs, or sets among more than two sides, and return their outcome.
 
     An agent receives only its views. But it plays all games of a pair, one after the other, so
-    an agent that remembers cards could recognise them. A tournament prevents this. A failure of an
-    agent given with its referee costs it the game; another's is raised. With a ``reference``, AIVAT
-    corrects by it. Without ``duplicate``, the games of a pair have different deals.
+    an agent that remembers cards could recognise them. A tournament prevents this. A failure of a
+    `Referee`'s agent costs it the game; any other agent's is raised. With a ``reference``, AIVAT
+    corrects the results. Without ``duplicate``, the games of a pair have different deals.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -192,10 +192,10 @@ def play_chunk(
     duplicate: bool = True,
     finished: Finished = ignore_progress,
 ) -> Pairs:
-    """Play n sets: n games side by side, then the same deals with ``first`` in the next side.
+    """Play n sets: n games side by side, then the same deals with ``first`` on the next side.
 
-    ``agents`` are first and second of each game of a set: an instance that played the first games
-    has seen the cards of all seats, other instances have not. Otherwise as `play_pairs`.
+    ``agents`` holds (first, second) for each game of a set: instances that played the first games
+    have seen the cards of all seats, others have not. Otherwise as `play_pairs`.
     """
     deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator exposes its seed: the agents' must not lead to the deals' seed.
@@ -224,7 +224,7 @@ def play_chunk(
 
 
 def _results(games: GameBatch, side: int, forfeits: Array) -> dict[str, Array]:
-    """Return the results of games that are over, in which ``first`` had ``side``.
+    """Return the results of finished games in which ``first`` had ``side``.
 
     They are fields of `Pairs` by name, each without its second axis.
     """
@@ -251,7 +251,7 @@ def play_out(
     log: DealLog | None,
     finished: Finished,
 ) -> tuple[Array, list[Failure]]:
-    """Play games that have begun to their end.
+    """Play running games to their end.
 
     ``player_of``, int64[sides], is 0 where the first agent plays a side, and 1 where the second
     does. Returns bool[games, 2], whether (first, second) failed, and the failures.

@@ -47,8 +47,8 @@ from crib_training.outputs import write_json
 from crib_training.progress import Progress
 from crib_training.provenance import versions
 
-MODEL_PAIRS = 5  # of a language model, side by side
-DEFAULT = Path("runs/evaluate.json")  # beside it lie a language model's games
+MODEL_PAIRS = 5  # pairs that a language model plays side by side
+DEFAULT = Path("runs/evaluate.json")  # a language model's games are stored beside it
 
 
 @checked_dataclass(frozen=True)
@@ -109,8 +109,8 @@ def evaluate(
     """Return how ``first`` does against ``second``, ready for JSON; see `Settings`.
 
     In a phase environment its own policy plays the other phase. Without ``games`` the figures of
-    whole games are None. ``adjust`` adds AIVAT's figures: "auto" where they are cheaper than more
-    games and narrower; without ``duplicate`` they are always there. With ``forfeits`` a failure
+    whole games are None. ``adjust`` adds AIVAT's figures: "auto" if they cost less than more games
+    and are narrower; without ``duplicate`` they are always computed. With ``forfeits`` a failure
     costs an agent the game; else it is raised.
     """
     check_choice("adjust", adjust, get_args(Adjust))
@@ -144,7 +144,7 @@ def evaluate(
                 play(episodes[0], *sides, 1)
             for episode in episodes:
                 for agent in timed:
-                    agent.decisions, agent.seconds = 0, 0.0  # the last, the deals, count
+                    agent.decisions, agent.seconds = 0, 0.0  # the deals, which are last, are timed
                 played.append(play(episode, *sides, pairs, finished=progress.advance))
         except KeyboardInterrupt:
             done = f"{progress.done:,.0f} of {progress.total:,} {what} were played"

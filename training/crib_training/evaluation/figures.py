@@ -56,7 +56,7 @@ def figures(
 
 
 def as_json(value: Estimate) -> dict[str, float | None]:
-    """Return an estimate for JSON, which has no NaN."""
+    """Return an estimate for JSON, with None for NaN."""
     return {
         "mean": None if math.isnan(value.mean) else value.mean,
         "ci95": None if math.isnan(value.ci95) else value.ci95,
@@ -71,7 +71,7 @@ def adjusted_shares(games: Pairs) -> Array:
 
 
 def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs, only_narrower: bool) -> dict[str, Any] | None:
-    """Return the corrected figures: games won, and points per deal more."""
+    """Return the corrected figures: games won, and points per deal more; None without any."""
     if games.won_correction is None or deals.points_correction is None:
         return None
     plain = points_more(deals)
@@ -96,9 +96,9 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs, only_narrower
 
 
 def times_fewer(plain: Array, adjusted: Array) -> float | None:
-    """Return how many times fewer pairs give the interval that ``plain``, one value a pair, has.
+    """Return how many times fewer pairs give the same interval with ``adjusted`` values.
 
-    None where one of the two has no spread.
+    Both arrays hold one value per pair. Returns None for fewer than two pairs or without spread.
     """
     if len(plain) < 2 or not plain.var() or not adjusted.var():
         return None
@@ -108,8 +108,8 @@ def times_fewer(plain: Array, adjusted: Array) -> float | None:
 def by_role(deals: Pairs, points: Array | None = None) -> list[tuple[Array, Array]]:
     """Return each set's mean points of (first, second) as pone, then as dealer, by phase.
 
-    Each has each role once in a pair, with the same cards if the deals are duplicates. Shapes: each
-    float64[sets, 3].
+    In a pair each agent has each role once, with the same cards if the deals are duplicates.
+    Shapes: each float64[sets, 3].
     """
     points = deals.points if points is None else points
     sides = np.arange(deals.sides)

@@ -1,6 +1,6 @@
-"""The folder that stores finished chunks, and the play of those that it lacks.
+"""Store finished chunks in a folder, and play the missing ones.
 
-`crib tournament` plays so, and `crib evaluate` with a language model.
+`crib tournament` uses it, and `crib evaluate` with a language model.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from crib_training.provenance import differences
 from crib_training.workers import Record, Workers
 
 FILE = "chunks.jsonl"
-SHOWN = 5  # broken lines named
-ROUND = 4  # chunks between two looks at an interval
+SHOWN = 5  # broken lines that an error names
+ROUND = 4  # chunks between two checks of an interval
 
 
 class Ledger:
     """Finished chunks by key, each a line of ``chunks.jsonl``, after one for the set-up.
 
-    A line's ``digest`` covers its ``record``, the set-up and the two agents, so a line that was
-    altered or comes from another tournament is found; a last line cut short is dropped. A resumed
-    tournament must have the same set-up, except the field, its order and the seeds.
+    A line's ``digest`` covers its ``record``, the set-up and the two agents, so an altered line or
+    one of another tournament is detected; a last line cut short is dropped. A resumed tournament
+    must have the same set-up, except the field, its order and the seeds.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
@@ -100,7 +100,7 @@ class Ledger:
         return len(self.records) > known
 
     def _require_same(self, line: str) -> dict[str, Any]:
-        """Return what chunks were played under; refuse another set-up, with the reason."""
+        """Return the set-up stored in a line; raise an error with the reason if it is another."""
         place = f"Name another folder, or remove {self._path}"
         old = self._read(line, setup=True)
         if old is None:
@@ -121,11 +121,11 @@ class Ledger:
 class Plan:
     """The state of a pairing's games."""
 
-    chunks: list[Chunk]  # that make up its result, as far as can be told
-    missing: set[Chunk]  # that have still to be played
+    chunks: list[Chunk]  # the chunks of its result, as far as known
+    missing: set[Chunk]  # those not yet played
 
     def settled(self, pairs: int) -> int:
-        """Return how many of a pairing's pairs are played, or no longer necessary."""
+        """Return how many of the pairing's pairs are played or no longer needed."""
         if not self.missing:
             return pairs
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
@@ -136,8 +136,8 @@ def complete(
 ) -> dict[tuple[int, int], list[Record]]:
     """Play the chunks that a ledger lacks, and return the records of each pairing.
 
-    ``pairs`` are of a pairing and seed; with ``until``, the interval in percentage points to either
-    side that ends a pairing, the most.
+    ``pairs`` is the number per pairing and seed. With ``until`` it is the maximum: a pairing ends
+    once the interval of its games won is within ``until`` percentage points to either side.
     """
     setup = ledger.setup
     each = pairs * len(setup.seed)
@@ -166,7 +166,7 @@ def complete(
 def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | None) -> Plan:
     """Return a pairing's plan: all its chunks, or with ``until`` those of the rounds so far.
 
-    Rounds are read in order, and after each complete one the interval decides on the next.
+    Rounds are read in order; after each complete one the interval decides if another follows.
     """
     chunks = ledger.setup.chunks(*pairing, pairs)
     step = len(chunks) if until is None else ROUND
@@ -178,7 +178,7 @@ def _plan(ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | N
             return Plan(known, missing)
         if until is not None:
             games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
-            # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
+            # With one pair won and one lost added, so that a few equal pairs do not seem certain.
             if 100 * estimate(np.append(games.shares_won, [1, 0])).ci95 <= until:
                 break
     return Plan(known, set())

@@ -25,14 +25,17 @@ from crib_env.arrays import Array, Bools, Doubles
 SCALE = 400 / math.log(10)
 RESAMPLES = 1000
 NEWTON_STEPS = 100
-LONGEST_STEP = 2.0  # in natural units: what keeps Newton's method from overshooting
+LONGEST_STEP = 2.0  # in natural units; keeps Newton's method from overshooting
 SETTLED = 1e-10
 
 
 def fit_ratings(
     won: npt.ArrayLike, lost: npt.ArrayLike | None = None, *, anchor: int | None = None, opponents: int = 1
 ) -> Doubles:
-    """Return the maximum-likelihood ratings, float64[..., N]."""
+    """Return the maximum-likelihood ratings, float64[..., N], of games won, [..., N, N].
+
+    By default the games lost are ``won`` transposed. ``anchor`` is rated 0, or else the mean.
+    """
     wins = np.array(won, dtype=np.float64)
     n = wins.shape[-1]
     if wins.ndim < 2 or wins.shape[-2] != n:
@@ -85,10 +88,10 @@ def resampled(
     together: bool = False,
     opponents: int = 1,
 ) -> Doubles:
-    """Return tables of games whose pairs are drawn again, float64[2, resamples, agents, agents].
+    """Return bootstrap tables of games won and lost, float64[2, resamples, agents, agents].
 
-    Pairs are drawn, for their games share their cards: within each pairing, or ``together`` in all.
-    A drawn pair is added: if one agent won every game, the others would give no width.
+    Pairs are resampled, since their games share their cards: within each pairing, or ``together``
+    in all. A level pair is added: without it, an agent that won every game would have no interval.
     """
     games = 1 + opponents
     tables = np.zeros((2, resamples, agents, agents))
@@ -133,7 +136,7 @@ def rate(
     again = resampled(scores, agents, rng, together=together, opponents=opponents)
     refitted = fit_ratings(*again, anchor=anchor, opponents=opponents)
     low, high = np.percentile(refitted, [2.5, 97.5], axis=0)
-    # If an agent won all its games, the added draw can leave the estimate outside.
+    # If an agent won all its games, the added pair can leave the estimate outside the interval.
     return ratings, np.minimum(low, ratings), np.maximum(high, ratings)
 
 

@@ -36,7 +36,7 @@ ILLEGAL = "illegal action"
 ANSWER = "wrong answer"
 TIME = "over time"
 
-# After this many late views in a row, an agent does not get the rest of that call.
+# After this many late answers in a row, the remaining views of the call count as late too.
 PATIENCE = 3
 LONGEST = 300  # characters shown of a reason
 
@@ -44,7 +44,7 @@ _serial = itertools.count()
 
 
 def follower_of(agent: Any) -> Any:
-    """Return the agent that follows games, inside wrappers that pass views on; None without one."""
+    """Return the agent inside wrappers that has a method ``follow``, or None."""
     while not hasattr(agent, "follow"):
         agent = getattr(agent, "agent", None)
         if agent is None:
@@ -55,7 +55,7 @@ def follower_of(agent: Any) -> Any:
 class Chronicle:
     """The events of each game of a batch since each seat's last decision.
 
-    The batch then steps its games one by one, which costs some microseconds each.
+    It makes the batch step its games one by one, which costs some microseconds each.
     """
 
     def __init__(self, games: GameBatch) -> None:
@@ -65,14 +65,14 @@ class Chronicle:
         games.on_step = self._note
 
     def tell(self, follower: Any, lanes: Array) -> None:
-        """Tell a follower of the games whose views it is given next."""
+        """Tell a follower the games of the views that it receives next, and their events."""
         seats = self.games.movers(lanes)
         keys = [self.key(lane, seat) for lane, seat in zip(lanes, seats, strict=True)]
         events = [self._since[lane][seat] for lane, seat in zip(lanes, seats, strict=True)]
         follower.follow(keys, events, self.games)
 
     def end(self, follower: Any, lane: int, seats: Array, won: bool | None) -> None:
-        """Tell a follower that a game of its seats is over; ``won`` None goes by the returns."""
+        """Tell a follower that a game of its seats is over; for ``won`` None the returns decide."""
         board = self.games.states["match_score" if self.games.episode == "match" else "scores"]
         scores = board[lane, : self.games.tally.shape[1]].tolist()
         returns = self.games.returns()[lane]
@@ -81,11 +81,11 @@ class Chronicle:
             follower.game_over(self.key(lane, seat), scores, share if won is None else won)
 
     def key(self, lane: int | np.integer[Any], seat: int | np.integer[Any]) -> tuple[int, int, int]:
-        """Return what identifies a seat of a game among all games of this process."""
+        """Return a key for a seat of a game, unique in this process."""
         return self.number, int(lane), int(seat)
 
     def _note(self, lane: int, seat: int, log: Array) -> None:
-        """Record the points of a step of ``seat``, for all seats."""
+        """Record the events of a step by ``seat``, for all seats."""
         self._since[lane][seat] = []
         events = read_log(log)
         for pending in self._since[lane]:
@@ -125,9 +125,9 @@ class Referee:
         refuse_rules(self.agent, rules, episode)
 
     def move(self, games: GameBatch, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
-        """Let the agent act for the seat to move in each lane; return its failures by lane.
+        """Let the agent act for the seat to move in each game; return its failures by game.
 
-        A lane in which it failed is not stepped.
+        Games in which it failed are not stepped.
         """
         actions, failed = self.ask(games.views(lanes), rng, lanes)
         failures = {int(lanes[k]): failure for k, failure in failed.items()}
@@ -142,13 +142,13 @@ class Referee:
         return failures
 
     def follow(self, chronicle: Chronicle | None) -> None:
-        """Tell the agent, if it follows games, of those of a chronicle from now on."""
+        """From now on tell the agent, if it follows games, the events of a chronicle."""
         self._chronicle = chronicle if self.follower is not None else None
 
     def ask(
         self, views: Views, rng: np.random.Generator, lanes: Array | None = None
     ) -> tuple[Actions, dict[int, Failure]]:
-        """Return the agent's actions for views [B], and its failures by view, int64[B]."""
+        """Return the agent's actions for views [B], int64[B], and its failures by index of view."""
         answer = self._call(views, rng, lanes)
         if not isinstance(answer, Failure):
             return answer, {}
@@ -170,12 +170,12 @@ class Referee:
         return actions, failures
 
     def _call(self, views: Views, rng: np.random.Generator, lanes: Array | None) -> Actions | Failure:
-        """Return the answer to one call, or the failure."""
+        """Return the actions of one call, int64[B], or the failure."""
         if self._chronicle is not None and lanes is not None:
             self._chronicle.tell(self.follower, lanes)
         began, me = time.perf_counter(), os.getpid()
         error: BaseException | None = None
-        with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own
+        with interruptions() as ours:  # a KeyboardInterrupt without a signal is the agent's own
             try:
                 answer = self.agent.act(views, rng)
             except BaseException as raised:  # SystemExit too, and panics of other languages
@@ -198,7 +198,7 @@ class Referee:
             return check_actions(answer, len(views))
         except ValueError as error:
             return self._failure(ANSWER, str(error))
-        except Exception as error:  # it is no array and cannot be made one: on a GPU, say
+        except Exception as error:  # it cannot become an array, such as a tensor on a GPU
             return self._failure(ANSWER, f"{type(error).__name__}: {error}")
 
     def _failure(self, kind: str, why: str, error: BaseException | None = None) -> Failure:

@@ -22,7 +22,7 @@ REASONS = 3  # shown for each kind of an agent's failures
 
 
 def comparison(r: dict[str, Any]) -> str:
-    """Return the result of `evaluate` as a page."""
+    """Return the result of `evaluate` as Markdown."""
     plain = [phase_table(r)] if r["duplicate"] else []
     blocks = [comparison_table([r]), *plain, difference_table(r), agents_table(r)]
     if "language_models" in r:
@@ -47,7 +47,7 @@ def comparison(r: dict[str, Any]) -> str:
 
 
 def comparison_table(results: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table, one row a comparison.
+    """Return the results as a Markdown table, one row per comparison.
 
     Adjusted figures stand beside the plain ones if they exist; without duplicate deals they
     replace the plain ones.
@@ -98,7 +98,7 @@ def phase_table(r: dict[str, Any]) -> str:
 
 
 def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
-    """Return points per deal by phase, each given with the role and the agent, as Markdown."""
+    """Return points per deal as Markdown, from rows of role, agent and points by phase."""
     given = list(points)
     rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
     return table(["role", "agent", *given[0][2]], rows)
@@ -155,7 +155,7 @@ def failures_list(failures: list[dict[str, Any]]) -> str:
 
 
 def models_table(models: Mapping[str, Any]) -> str:
-    """Return what language models did as Markdown."""
+    """Return the regret, replies and costs of language models as Markdown."""
     lines = []
     for name, found in models.items():
         rows = [
@@ -288,7 +288,7 @@ def conditions(results: dict[str, Any]) -> str:
 def ratings_table(agents: Iterable[Mapping[str, Any]], more: Mapping[str, Mapping[str, object]]) -> str:
     """Return rated agents as a Markdown table, the highest first.
 
-    ``more`` has further columns by their heads: the cells by the name of the agent.
+    ``more`` holds further columns by head, each with its cells by the name of the agent.
     """
     rows = [
         [
@@ -304,7 +304,7 @@ def ratings_table(agents: Iterable[Mapping[str, Any]], more: Mapping[str, Mappin
 
 
 def shares_won(results: dict[str, Any]) -> dict[tuple[str, str], str]:
-    """Return the games in per cent that one agent won from another, as text."""
+    """Return the games in per cent, as text, that an agent won from another, by both names."""
     won = {}
     for r in results["pairings"]:
         both = (r["first"], r["second"]), (r["second"], r["first"])

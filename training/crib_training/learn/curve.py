@@ -1,4 +1,4 @@
-"""Strength during training by deep Monte Carlo or PPO: measured on duplicate deals and written.
+"""Strength during training by deep Monte Carlo or PPO, measured on duplicate deals.
 
 Both write ``curve.csv``, with the same columns, the picture ``curve.png``, and ``curve.json`` with
 the texts of the picture. `crib curves` draws several runs into one picture. The benchmark's methods
@@ -32,7 +32,7 @@ from crib_training.outputs import as_png, csv_table, write_json
 What = Literal["won", "points"]
 LABELS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
 SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
-STEPS = 200  # between the ends of several runs' mean
+STEPS = 200  # points of the mean of several runs
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def of_run(label: str, points: Sequence[Mapping[str, Any]], opponent: str, what:
 
 
 def of_runs(label: str, runs: Sequence[Line]) -> Line:
-    """Return the mean of runs over the seconds that all of them had, from the least to the most."""
+    """Return the mean of runs over the seconds that all cover; the band is from least to most."""
     if len(runs) == 1:
         return replace(runs[0], label=label)
     first, last = max(run.seconds[0] for run in runs), min(run.seconds[-1] for run in runs)
@@ -99,7 +99,7 @@ def draw(lines: Sequence[Line], levels: Mapping[str, float], title: str, what: W
     return as_png(figure)
 
 
-SEED = 2_000_000  # of the deals that strength is measured on: every time the same
+SEED = 2_000_000  # of the deals of every measurement
 TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
 
 
@@ -117,7 +117,7 @@ class Point:
     won_interval: float  # half its 95 % interval
 
     def measured(self) -> Measured:
-        """Return it as a run shows it."""
+        """Return the measurement for the screen and TensorBoard."""
         won = f"{100 * self.won:.1f} ± {100 * self.won_interval:.1f} % against {self.opponent}"
         text = (
             f"{self.deals:>10,} deals {self.decisions:>11,} decisions "
@@ -132,8 +132,8 @@ class Strength(Curve):
     """The strength of a run's agent against reference opponents.
 
     The settings name the opponents, the baselines, and how often and on how many pairs to measure.
-    Without ``eval_opponents`` their ``opponent`` is the only one. ``shares`` are the games that
-    each baseline won.
+    Without ``eval_opponents`` their ``opponent`` is the only one. ``shares`` holds the share of
+    games that each baseline won.
     """
 
     def __init__(self, maker: EnvMaker, rules: Rules, players: int, method: str, settings: Any) -> None:
@@ -155,7 +155,7 @@ class Strength(Curve):
         self.shares: dict[str, float] = {}
 
     def due(self, learner: Learner) -> bool:
-        """Return whether a measurement should have been made; the first is before it learns."""
+        """Return whether a measurement is due; the first is before the learning."""
         if not self.settings.eval_pairs or not self.points:
             return bool(self.settings.eval_pairs)
         total, last, evals = learner.total, self.points[-1].deals, int(self.settings.num_evals)
@@ -192,7 +192,7 @@ class Strength(Curve):
         return strength(ours, theirs, self.rules, episode, self.players, pairs)
 
     def write(self, folder: Path) -> None:
-        """Write table and words."""
+        """Write the table and the texts of the picture."""
         write_whole(folder / TABLE, csv_table(Point, self.points))
         words = {"title": self.title, "baselines": self.shares}
         write_json(folder / WORDS, words)
@@ -293,7 +293,7 @@ def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
 
 
 def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:
-    """Return the line of runs."""
+    """Return the line of one run, or of several runs' mean."""
     lines = []
     for folder in folders:
         points = [asdict(point) for point in read_points(folder)]

@@ -1,8 +1,7 @@
 """A batch of deals in which both seats learn: observations, masks and points, as arrays.
 
-Some 25 of an observation's 425 bits are set. Here it is the list of their places, a tenth as long
-as the bits, and the first layer of a network adds as many rows of weights, in place of a product
-with all.
+Some 25 of an observation's 425 bits are set. Here an observation is the list of their places, and
+the first layer of a network adds up these rows of its weights instead of multiplying by all.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from crib_env.engine.jit import entry
 from crib_env.rules import TwoHandRules
 
 PLACES = 96  # more than the ones of an observation in a single deal of any game
-END = -1.0  # behind the last place of a list
+END = -1.0  # fills a list after its last place
 
 
 @entry(int64(uint8[:, ::1], float32[:, ::1]))
 def write_places(bits, places):  # type: ignore[no-untyped-def]
-    """Write the places of the ones of each row, float32[B, PLACES]; return the longest list."""
+    """Write the places of each row's ones, float32[B, PLACES]; return the longest list's length."""
     longest = 0
     for k in range(bits.shape[0]):
         n = 0
@@ -46,9 +45,9 @@ def write_places(bits, places):  # type: ignore[no-untyped-def]
 
 @entry(void(float32[:, :], int64, int64, float32[:, ::1], float32[::1], float32[:, ::1]))
 def sum_rows(lists, width, bits, weights, bias, out):  # type: ignore[no-untyped-def]
-    """Write the bias and the sum of the rows of weights that lists name, float32[B, H].
+    """Write the bias plus the sum of the rows of weights that each list names, float32[B, H].
 
-    The columns of ``lists`` are blocks of ``width``; the places of block b begin at ``b * bits``.
+    The columns of ``lists`` are blocks of ``width``; the rows of block b begin at ``b * bits``.
     """
     for k in range(lists.shape[0]):
         row = out[k]
@@ -90,10 +89,7 @@ def add_to_rows(lists, width, bits, given, weights):  # type: ignore[no-untyped-
 
 
 def places_of(bits: Array) -> Floats:
-    """Return the places of the ones of each row, float32[B, PLACES], `END` behind the last.
-
-    Shapes: bits uint8[B, N].
-    """
+    """Return the places of the ones in bits, uint8[B, N], as float32[B, PLACES], then `END`."""
     places = np.zeros((len(bits), PLACES), dtype=np.float32)
     longest = write_places(np.ascontiguousarray(bits), places)
     if longest > PLACES:
@@ -102,7 +98,7 @@ def places_of(bits: Array) -> Floats:
 
 
 def bits_of(observations: Tensor, bits: int) -> Tensor:
-    """Return observations with their bits, float32[B, bits + F], of float32[B, PLACES + F]."""
+    """Return observations with bits, float32[B, bits + F], from float32[B, PLACES + F]."""
     places = observations[:, :PLACES].long()
     found = observations.new_zeros(len(places), bits + 1)  # the last column takes all `END`
     found.scatter_(1, places.masked_fill(places < 0, bits), 1.0)
@@ -130,12 +126,12 @@ class _SumOfRows(torch.autograd.Function):
 
 
 class SparseLinear(nn.Module):
-    """A linear layer of lists of places, one for each of ``blocks`` observations, and of numbers.
+    """A linear layer over lists of places, one for each of ``blocks`` observations, and numbers.
 
     Attributes:
-        weight: float32[blocks * bits, width], by input, where `torch.nn.Linear` has it by output.
+        weight: float32[blocks * bits, width], transposed with respect to `torch.nn.Linear`.
         bias: float32[width].
-        numbers: the layer of the numbers behind the lists; None without any.
+        numbers: the layer of the numbers after the lists; None without any.
     """
 
     def __init__(self, bits: int, blocks: int, numbers: int, width: int) -> None:
@@ -150,7 +146,7 @@ class SparseLinear(nn.Module):
             nn.init.uniform_(self.numbers.weight, -bound, bound)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return float32[..., width], of float32[..., blocks * PLACES + numbers]."""
+        """Return float32[..., width], from float32[..., blocks * PLACES + numbers]."""
         lists = x[..., : self.lists]
         rows = lists.reshape(-1, self.lists)
         sums: Tensor = _SumOfRows.apply(rows, self.bits, self.weight, self.bias)  # type: ignore[no-untyped-call]
@@ -164,7 +160,7 @@ class SparseLinear(nn.Module):
 
 
 class DealBatch:
-    """Deals side by side, each waiting for a seat that has a choice.
+    """Deals side by side, each at a decision of a seat with a choice.
 
     Suits are canonical, so a policy cannot depend on suits that do not matter. Forced cards are
     played automatically. Points are those of ``reward="expected"``: the mean of the show over the
@@ -204,18 +200,16 @@ class DealBatch:
         self.size = self.observations.shape[1]
 
     def reset(self) -> None:
-        """Begin a deal in every lane."""
+        """Begin a new deal in every game."""
         self.batch.reset()
         self._play_forced(self.lanes)
         self.observe()
 
     def step(self, actions: Ints) -> tuple[Floats, Bools]:
-        """Take ``actions[i]`` in lane i, and the forced cards after it.
+        """Take ``actions[i]`` in game i, and play the forced cards after it.
 
-        When a deal ends, the next one starts.
-
-        Returns float32[N], the points of seat 0 less those of seat 1, and bool[N], whether a deal
-        ended. Shapes: actions int64[N].
+        When a deal ends, the next one starts. Returns float32[N], the points of seat 0 less those
+        of seat 1, and bool[N], whether a deal ended. Shapes: actions int64[N].
         """
         if self.batch.step(self.lanes, actions) is not None:
             raise ValueError("an action is not legal")
@@ -224,9 +218,10 @@ class DealBatch:
         return played
 
     def after(self, lanes: Ints, actions: Ints) -> tuple[DealBatch, Doubles, Ints]:
-        """Return copies of deals after an action each, and after the forced cards that follow.
+        """Copy the deals ``lanes``; in each copy take an action and play the forced cards after it.
 
-        Shapes: lanes int64[K]; actions int64[K].
+        Returns the copies that still run, not yet observed; float64[K], the points of seat 0 less
+        those of seat 1; and the running ones' indices among the K. Shapes: arguments int64[K].
         """
         copies = copy.copy(self)
         copies._hold(lanes)
@@ -238,7 +233,7 @@ class DealBatch:
         return copies, gains.astype(np.float64), running
 
     def _hold(self, lanes: Ints) -> None:
-        """Continue with copies of these lanes alone."""
+        """Replace all deals by copies of these."""
         self.batch = self.batch.copies(lanes)
         self.lanes = np.arange(self.batch.n)
 

@@ -1,8 +1,8 @@
-"""What methods share that learn a mixed policy from a `DealBatch`: settings, network, gradients.
+"""Shared parts of methods that learn a stochastic policy from deals: settings, networks, memories.
 
-A deal has two seats; one policy plays both and learns from both. A method by gradients is an
-`ActorCritic` with its loss; one that draws batches from older decisions has a `Memory` of them. The
-learning curve is the agent's exploitability, where the game allows it.
+A deal has two seats; one policy plays both and learns from both. A method that learns from the
+decisions just played is an `ActorCritic` with its own loss; one that draws batches of older
+decisions has a `Memory`. The learning curve is the agent's exploitability, if the game allows it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class GamesSettings(DealSettings):
 
 @checked_dataclass(frozen=True, kw_only=True)
 class RolloutSettings(GamesSettings):
-    """Settings of methods that play some decisions in every lane between updates.
+    """Settings of methods that play some decisions in every game between updates.
 
     Attributes:
         steps: decisions per game between updates.
@@ -191,7 +191,7 @@ class ExploitabilityCurve(Curve):
         self.rows: list[Row] = []
 
     def due(self, learner: Learner) -> bool:
-        """Return whether a measurement should have been made since the last one."""
+        """Return whether a measurement is due."""
         done, last = learner.decisions, self.rows[-1].decisions if self.rows else 0
         evals, total = self.settings.measurements, self.settings.decisions
         return done * evals // total > last * evals // total
@@ -246,7 +246,7 @@ class ExploitabilityCurve(Curve):
 
 
 class Policy(PolicyNet):
-    """A network for the logits of actions, very low where illegal.
+    """A network that returns the logits of actions, `ILLEGAL` for illegal ones.
 
     With features it is a `crib_agents.card_net.CardNet`, else an MLP over the bits.
     """
@@ -265,7 +265,7 @@ class Policy(PolicyNet):
                 others[-1].weight.mul_(0.01)  # type: ignore[operator]
 
     def forward(self, observations: Tensor, masks: Tensor | None = None) -> Tensor:
-        """Return logits, float32[B, actions], of float32[B, size] and bool[B, actions]."""
+        """Return logits, float32[B, actions], from float32[B, size] and bool[B, actions]."""
         assert masks is not None
         if isinstance(self.net, CardNet):
             observations = bits_of(observations, self.bits)
@@ -275,7 +275,7 @@ class Policy(PolicyNet):
         return legal
 
     def agent(self, name: str, settings: GamesSettings) -> PolicyNetAgent:
-        """Return the agent that samples from this policy, in NumPy."""
+        """Return a NumPy agent that samples from this policy."""
         rules = settings.rules
         about = header(
             settings.env, rules, find_family(rules.family), settings.features, suits=settings.suits, sample=True
@@ -289,14 +289,14 @@ class Policy(PolicyNet):
 
 
 class GamesLearner(Learner):
-    """A method that learns from `DealBatch`, and perhaps from memories of them.
+    """A method that learns from a `DealBatch`, and from any memories of it.
 
     Attributes:
         games: the deals that it plays.
-        memories: of older decisions, by name; a checkpoint holds them.
+        memories: memories of older decisions, by name; a checkpoint holds them.
     """
 
-    average: Policy  # the mixed policy learned so far
+    average: Policy  # the stochastic policy learned so far
 
     def __init__(self, settings: GamesSettings) -> None:
         super().__init__(settings)
@@ -305,7 +305,7 @@ class GamesLearner(Learner):
         self.memories: dict[str, Memory] = {}
 
     def agent(self) -> PolicyNetAgent:
-        """Return the mixed policy learned so far, an agent that samples."""
+        """Return the stochastic policy learned so far, as an agent that samples."""
         return self.average.agent(self.settings.method, self.settings)
 
     def state(self) -> dict[str, Array]:
@@ -322,15 +322,14 @@ class GamesLearner(Learner):
             memory.restore(name, state)
 
 
-# --- methods by gradients -------------------------------------------------------------------------
+# --- methods that learn from the decisions just played --------------------------------------------
 
 
 class Rollout(NamedTuple):
-    """Decisions of both seats, T in a row in each of N lanes.
+    """T successive decisions in each of N games, of both seats.
 
-    The rows of a lane are one timeline of both seats. So a seat that acts twice running is
-    no special case. ``gains`` and ``values`` are points of seat 0; ``sign`` converts them to the
-    mover's.
+    The decisions of a game are one timeline of both seats, so a seat may act twice in succession.
+    ``gains`` and values are points of seat 0 less seat 1's; ``sign`` converts them to the mover's.
     """
 
     observations: Tensor  # float32[T, N, size]
@@ -338,14 +337,14 @@ class Rollout(NamedTuple):
     both: Tensor  # float32[T, N, S], the input of a critic that sees both hands
     actions: Tensor  # int64[T, N]
     log_probabilities: Tensor  # float32[T, N, actions], of the policy that acted
-    gains: Tensor  # float32[T, N], after the decision and before the next
-    ended: Tensor  # float32[T, N], 1 where the deal was over then
+    gains: Tensor  # float32[T, N], points between the decision and the next
+    ended: Tensor  # float32[T, N], 1 where the deal ended between them
     sign: Tensor  # float32[T + 1, N], 1 where seat 0 moves, -1 where seat 1 does
     last: Tensor  # float32[N, S], the critic's input after the last row
 
 
 def both_seats(games: DealBatch) -> Tensor:
-    """Return the critic's input: the mover's ones, the other seat's, and a summary of features."""
+    """Return the critic's input: the places of both observations, and a summary of the features."""
     observations = torch.from_numpy(games.observations)
     parts = [observations[:, :PLACES], torch.from_numpy(games.others)]
     if games.size > PLACES:
@@ -356,7 +355,7 @@ def both_seats(games: DealBatch) -> Tensor:
 
 
 def make_critic(games: DealBatch, hidden_sizes: tuple[int, ...], outputs: int) -> nn.Sequential:
-    """Return a network of `both_seats`."""
+    """Return a network that takes `both_seats`."""
     numbers = both_seats(games).shape[1] - 2 * PLACES
     first = SparseLinear(games.bits, 2, numbers, hidden_sizes[0])
     return nn.Sequential(first, nn.ReLU(), mlp(*hidden_sizes, outputs))
@@ -364,7 +363,7 @@ def make_critic(games: DealBatch, hidden_sizes: tuple[int, ...], outputs: int) -
 
 @torch.no_grad()
 def collect(games: DealBatch, policy: Policy, steps: int, rng: np.random.Generator) -> Rollout:
-    """Play both seats with samples of a policy, for ``steps`` decisions in every lane."""
+    """Play both seats with samples of a policy, for ``steps`` decisions in every game."""
     rows: list[tuple[Tensor, ...]] = []
     for _ in range(steps):
         observations = torch.from_numpy(games.observations)
@@ -372,7 +371,7 @@ def collect(games: DealBatch, policy: Policy, steps: int, rng: np.random.Generat
         both, sign = both_seats(games), 1.0 - 2.0 * torch.from_numpy(games.movers).float()
         logits = policy(observations, masks)
         log_probabilities = logits.log_softmax(1)
-        actions = draw_actions(logits.softmax(1), rng)  # the exponentials of -1e9 are slow
+        actions = draw_actions(logits.softmax(1), rng)  # log_probabilities.exp() is slow at -1e9
         gains, ended = games.step(actions)
         rows.append((observations, masks, both, torch.from_numpy(actions), log_probabilities,
                      torch.from_numpy(gains), torch.from_numpy(ended).float(), sign))  # fmt: skip
@@ -383,7 +382,7 @@ def collect(games: DealBatch, policy: Policy, steps: int, rng: np.random.Generat
 
 
 def gae(rollout: Rollout, values: Tensor, lam: float) -> Tensor:
-    """Return generalised advantages for seat 0, float32[T, N], of values float32[T + 1, N]."""
+    """Return generalised advantages for seat 0, float32[T, N], from values float32[T + 1, N]."""
     advantages = torch.zeros_like(rollout.gains)
     trace = torch.zeros_like(rollout.gains[0])
     for t in reversed(range(len(advantages))):
@@ -407,10 +406,10 @@ def normalised(advantages: Tensor, targets: Tensor, played: Rollout) -> tuple[Te
 
 
 class ActorCritic(GamesLearner):
-    """A method that plays a while, then learns from these decisions.
+    """A method that plays some decisions, learns from them, and repeats.
 
-    It has a policy, its average, and a critic that sees both hands; one optimizer. A method defines
-    `columns`, its training data, and `loss`.
+    It has a policy, its average, a critic that sees both hands, and one optimizer for policy and
+    critic. A method defines `columns`, its training data, and `loss`.
     """
 
     def __init__(self, settings: ActorCriticSettings) -> None:
@@ -444,11 +443,11 @@ class ActorCritic(GamesLearner):
 
     @abstractmethod
     def columns(self, played: Rollout) -> Sequence[Tensor]:
-        """Return what to learn from, tensors of as many rows as decisions were played."""
+        """Return the training data: tensors with a row for each decision played."""
 
     @abstractmethod
     def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the loss of some rows, and other figures."""
+        """Return the loss over some rows, and other figures."""
 
     @torch.no_grad()
     def state_values(self, played: Rollout) -> Tensor:
@@ -478,11 +477,11 @@ class Memory:
         self.added = 0
 
     def __len__(self) -> int:
-        """Return how many rows it holds."""
+        """Return the number of rows held."""
         return min(self.added, self.size)
 
     def add(self, **columns: Tensor) -> None:
-        """Add rows."""
+        """Add rows; floats are stored in 16 bits."""
         arrays = {name: _compact(column.numpy()) for name, column in columns.items()}
         count = len(next(iter(arrays.values())))
         if not count:
@@ -508,7 +507,7 @@ class Memory:
         return {name: one.float() if one.is_floating_point() else one for name, one in drawn.items()}
 
     def state(self, name: str) -> dict[str, Array]:
-        """Return its rows and how many were added, for a checkpoint."""
+        """Return the rows held and the number of rows added, for a checkpoint."""
         held = {f"{name}.{key}": array[: len(self)] for key, array in self.columns.items()}
         return held | {f"{name}.added": np.array([self.added])}
 
@@ -559,7 +558,7 @@ class RegretLearner(GamesLearner):
             adam.param_groups[0]["lr"] = self.settings.learning_rate * self.annealed(1.0, 0.1)
 
     def learn_both(self) -> dict[str, float]:
-        """Let regrets and average learn from their memories; return figures."""
+        """Train both networks on batches from their memories; return the losses."""
         loss = imitation = 0.0
         both = len(self.of_regrets) and len(self.of_policy)  # else a seat has not moved yet
         for _ in range(self.settings.updates if both else 0):
@@ -575,12 +574,12 @@ class RegretLearner(GamesLearner):
 
 
 def _weighted(losses: Tensor, weight: Tensor) -> Tensor:
-    """Return the mean of losses by the iterations they come from, float32[]."""
+    """Return the mean of losses, weighted by their iterations, float32[]."""
     return losses @ (weight / weight.sum())
 
 
 def draw_actions(probabilities: Tensor, rng: np.random.Generator) -> Ints:
-    """Return an action drawn in each row, int64[B], of probabilities [B, actions]."""
+    """Draw an action from each row of probabilities, [B, actions]; return int64[B]."""
     ladder = probabilities.double().numpy().cumsum(1)
     actions: Ints = (ladder > rng.random((len(ladder), 1)) * ladder[:, -1:]).argmax(1)
     return actions
@@ -589,9 +588,8 @@ def draw_actions(probabilities: Tensor, rng: np.random.Generator) -> Ints:
 def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
     """Return the policy in proportion to positive regrets, float32[B, actions].
 
-    If none is positive, the policy takes the action of the highest regret.
-
-    Shapes: regrets float32[B, actions]; masks bool[B, actions].
+    If none is positive, the policy takes the action of the highest regret. Shapes: regrets
+    float32[B, actions]; masks bool[B, actions].
     """
     positive = regrets.clamp(min=0) * masks
     total = positive.sum(1, keepdim=True)

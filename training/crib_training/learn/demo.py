@@ -34,7 +34,7 @@ from crib_training.methods import ppo
 from crib_training.outputs import claimed, remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
-EXPERT_PAIRS = 500  # at most: the expert takes its time
+EXPERT_PAIRS = 500  # at most: the expert is slow
 CURVES = {"deep_monte_carlo": "deep Monte Carlo, self-play", "ppo": "MaskablePPO against rule_based"}  # by folder
 
 
@@ -60,7 +60,7 @@ class Settings:
 def learn(settings: Settings, folder: str) -> tuple[Agent, float]:
     """Train the agent of a folder; return it, and its CPU seconds."""
     out = settings.out / folder
-    remove_run(out)  # of an earlier demo, which would not be overwritten
+    remove_run(out)  # of an earlier demo: no run overwrites another
     common: dict[str, Any] = {"seed": settings.seed, "final_eval_pairs": settings.pairs, "out": out}
     began = time.process_time()
     agent: Agent

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 POLICY = "policy.safetensors"
-EVENTS = "tb"  # the folder of what TensorBoard reads
+EVENTS = "tb"  # the folder of TensorBoard's events
 FORMAT = "crib_env run"
 FORMAT_VERSION = 2
 # Settings that do not change the result.
@@ -86,12 +86,12 @@ class Measured:
 
 
 class Curve:
-    """How strong a run is over time; this one measures nothing."""
+    """The strength of a run over time; this base class measures nothing."""
 
     file = "curve.csv"
 
     def due(self, learner: Learner) -> bool:
-        """Return whether a measurement should have been made since the last one."""
+        """Return whether a measurement is due."""
         return False
 
     def measure(self, learner: Learner) -> list[Measured]:
@@ -115,16 +115,16 @@ class Curve:
 
 
 class Learner(ABC):
-    """A method, which learns batch by batch. Used in a ``with`` block by those with workers.
+    """A method that learns batch by batch, in a ``with`` block that starts and ends its workers.
 
     Attributes:
-        curve: how strong it is over time.
-        decisions: learned from so far.
-        cpu_seconds: of playing and learning.
+        curve: its strength over time.
+        decisions: number of decisions learned from so far.
+        cpu_seconds: CPU seconds of playing and learning.
         rng: the generator of all NumPy draws.
     """
 
-    # the unit of progress: the name of the setting with the total, and of an attribute
+    # the unit of progress: the name of the setting with the total, and of the attribute that counts
     unit: ClassVar[str] = "decisions"
     # the attributes that count; a checkpoint holds them
     counts: ClassVar[tuple[str, ...]] = ("decisions",)
@@ -147,12 +147,12 @@ class Learner(ABC):
 
     @property
     def done(self) -> int:
-        """How much of the run is over, in its unit."""
+        """The amount learned so far, in the run's unit."""
         return int(getattr(self, self.unit))
 
     @property
     def total(self) -> int:
-        """How much there is in all."""
+        """The amount to learn in all, in the run's unit."""
         return int(getattr(self.settings, self.unit))
 
     @property
@@ -176,7 +176,7 @@ class Learner(ABC):
         """Called once after training; its effects are not checkpointed."""
 
     def state(self) -> dict[str, Array]:
-        """Return a checkpoint's parts beside counts, modules and ``rng``: deals, buffers."""
+        """Return a checkpoint's arrays beside counts, modules and ``rng``, such as deals."""
         return {}
 
     def restore(self, state: State) -> None:  # noqa: B027 - most have no more
@@ -212,7 +212,7 @@ def kept_settings(settings: DataclassInstance) -> dict[str, Any]:
 
 
 def resolve(defaults: D, settings: Any) -> D:
-    """Return a game's defaults, or in their place the values of the settings that are not None."""
+    """Return a game's defaults, overridden by the settings that are not None."""
     given = {one.name: getattr(settings, one.name) for one in fields(defaults)}
     return replace(defaults, **{name: value for name, value in given.items() if value is not None})
 
@@ -226,13 +226,13 @@ class Checkpoint:
     tensors: Mapping[str, Array] = field(default_factory=dict)  # arrays by name
 
     def save(self, folder: Path) -> None:
-        """Write it into the folder of the run, as a whole or not at all."""
+        """Write it to the folder of the run, as a whole or not at all."""
         about = {"format": FORMAT, "version": FORMAT_VERSION, **self.about}
         write_whole(folder / CHECKPOINT, to_bytes(about, self.tensors))
 
     @classmethod
     def load(cls, folder: Path) -> Checkpoint:
-        """Read that of a run; a checksum finds damage."""
+        """Read the checkpoint of a run; a checksum detects damage."""
         path = folder / CHECKPOINT
         if not path.exists():
             raise ValueError(f"there is no run to resume in {folder}: it has no {CHECKPOINT}")
@@ -254,7 +254,7 @@ def module_tensors(prefix: str, module: nn.Module | Optimizer) -> dict[str, Any]
 
 
 def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -> None:
-    """Give a network or an optimizer what `module_tensors` returned."""
+    """Load into a network or an optimizer what `module_tensors` returned."""
     held = {
         name.removeprefix(prefix): torch.from_numpy(array.copy())
         for name, array in tensors.items()
@@ -275,10 +275,10 @@ def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: State) -
 
 
 def step_optimizer(optimizer: Optimizer) -> None:
-    """Take a step of an optimizer, with numbers below 1e-38 as 0.
+    """Take a step of an optimizer, with numbers below 1e-38 (denormals) as 0.
 
-    Adam's means of inputs that few decisions set fall below it, where a step takes several times as
-    long. The weights stay the same: such a number moves none.
+    Adam's means for inputs that few decisions set become denormal, which makes a step several times
+    slower. The weights stay the same: such numbers are too small to move them.
     """
     torch.set_flush_denormal(True)
     try:
@@ -322,10 +322,10 @@ class AveragedNets:
 
 
 class Screen(Progress):
-    """Shows a run on the screen and to TensorBoard: ``tensorboard --logdir runs``.
+    """Shows a run on the screen and in TensorBoard: ``tensorboard --logdir runs``.
 
-    ``done`` and ``decisions`` are those of the run as it resumed; without ``shown`` only
-    the values go to TensorBoard.
+    ``done`` and ``decisions`` are the run's when it starts or resumes. Without ``shown`` only
+    TensorBoard gets its values.
     """
 
     def __init__(self, what: str, total: int, done: int, decisions: int, folder: Path, shown: bool) -> None:
@@ -342,7 +342,7 @@ class Screen(Progress):
         self.events.close()
 
     def learned(self, done: int, decisions: int, figures: Mapping[str, float]) -> None:
-        """Show the progress of the run and the decisions learned from."""
+        """Show the progress of the run and its speed, and log the figures."""
         now = time.monotonic()
         rate = (decisions - self.decisions) / max(now - self.since, 1e-9)
         self.since, self.decisions = now, decisions
@@ -351,7 +351,7 @@ class Screen(Progress):
             self.events.add_scalar(name, value, decisions)
 
     def measured(self, found: list[Measured], decisions: int) -> None:
-        """Show the measurement."""
+        """Show measurements, and log their scalars."""
         for one in found:
             self.strength = one.note
             self.say(one.text)
@@ -361,7 +361,7 @@ class Screen(Progress):
 
 
 class Run:
-    """A method's run in its folder; ``saved`` is how much of it its checkpoint has, if any."""
+    """A method's run in its folder; ``saved`` is the progress of its checkpoint, or None."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner, self.settings = learner, learner.settings
@@ -373,7 +373,7 @@ class Run:
         with run_folder(settings.out, settings.resume):
             if settings.resume is not None:
                 self.load(settings.resume)
-            self.save()  # what cannot be written is found out before the work starts
+            self.save()  # fails before the work starts if the folder cannot be written
             with (
                 Screen(
                     learner.unit, learner.total, learner.done, learner.decisions, settings.out, settings.progress
@@ -411,7 +411,7 @@ class Run:
         return learner.agent()
 
     def learn_batch(self) -> dict[str, float]:
-        """Have the learner learn from one batch; save or refuse what goes wrong."""
+        """Learn from one batch; save if the workers died, refuse weights that are not finite."""
         learner = self.learner
         began = time.process_time()
         try:

@@ -3,7 +3,7 @@
     crib train --env six_card_v0 --out runs/six_card
     crib train ppo --env six_card_v0 --timesteps 1000000
 
-Without a method it learns by deep Monte Carlo. Each method has its own settings:
+Without a method, `crib train` uses deep Monte Carlo. Each method has its own settings:
 ``crib train ppo --help``.
 """
 

@@ -53,7 +53,7 @@ class Learner(RegretLearner):
 
     @torch.no_grad()
     def _traverse(self, games: DealBatch, seats: Ints) -> Doubles:
-        """Add the samples below these decisions; return the seats' values, float64[N]."""
+        """Add the samples from these decisions on; return the values for ``seats``, float64[N]."""
         self.decisions += len(games.lanes)
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         policy = match_regrets(self.regrets(seen, masks), masks)
@@ -79,7 +79,7 @@ class Learner(RegretLearner):
         return values
 
     def state(self) -> dict[str, Array]:
-        """Return deals, generator, memories and the number of iterations."""
+        """Return deals, memories and the number of iterations."""
         return super().state() | {"iteration": np.array([self.iteration])}
 
     def restore(self, state: State) -> None:

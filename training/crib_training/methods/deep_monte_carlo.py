@@ -53,11 +53,11 @@ GAMES: dict[str, type[SelfPlay]] = {
     one.family.name: one for one in (TwoHandSelfPlay, TableTopSelfPlay, ManyHandSelfPlay)
 }
 
-# --- a game as something to learn -----------------------------------------------------------------
+# --- learning from samples of self-play -----------------------------------------------------------
 
 
 def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[Mapping[str, torch.Tensor]]:
-    """Yield the rows of each update: every sample once, those of all groups spread evenly."""
+    """Yield the rows of each update: every sample once, the samples of each group spread evenly."""
     lengths = {name: len(next(iter(group.values()))) for name, group in samples.groups.items()}
     lengths = {name: length for name, length in lengths.items() if length}
     n = max(1, min(max(lengths.values()) // size, *lengths.values()))
@@ -69,16 +69,13 @@ def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[M
 def fit(
     self_play: SelfPlay, nets: runs.AveragedNets, samples: Samples, size: int, share: float, rng: np.random.Generator
 ) -> float:
-    """Learn from every sample once, in batches of ``size``; return the mean loss.
-
-    ``share`` is that of the learning rate.
-    """
+    """Learn from every sample once, at a ``share`` of the learning rate; return the mean loss."""
     losses = [nets.step(self_play.loss(samples, rows), share) for rows in batches(samples, size, rng)]
     return float(torch.stack(losses).mean())
 
 
 def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
-    """Return the environment that settings name, and its game as something to learn."""
+    """Return the environment that settings name and its self-play; seed PyTorch."""
     maker, rules = settings.game
     self_play = GAMES[maker.family.name]
     players = players_of(rules, settings.players)
@@ -94,7 +91,7 @@ def find_self_play(settings: Settings) -> tuple[EnvMaker, SelfPlay]:
 # with the networks from before.
 
 STREAM = 1  # the actors' generators are spawned with this key; the learner's is the seed's own
-PATIENCE = 300.0  # seconds for a cluster to play at all
+PATIENCE = 300.0  # seconds to wait for a cluster's first result
 
 Arrays = Mapping[str, Array]
 
@@ -105,21 +102,21 @@ class RolloutJob:
 
     round: int  # the number of the round, from 0
     index: int  # of the part in its round, from 0
-    deals: int  # how many
+    deals: int  # number of deals
     progress: float  # of the run, 0 to 1
 
 
 @dataclass(frozen=True)
 class SparseArray:
-    """An array without its zeros, which most of what nets see is: a sixth of it to send."""
+    """An array without its zeros: most inputs of networks are 0, so it is a sixth of the size."""
 
     shape: tuple[int, ...]  # of the array
-    bits: Bytes  # a bit for each number, whether it is not 0
-    numbers: Array  # those that are not 0
+    bits: Bytes  # a bit for each number, 1 if it is not 0
+    numbers: Array  # the numbers that are not 0
 
     @classmethod
     def of(cls, array: Array) -> SparseArray:
-        """Return an array packed."""
+        """Pack an array."""
         there = array != 0
         return cls(array.shape, np.packbits(there), array[there])
 
@@ -133,9 +130,9 @@ class SparseArray:
 class RolloutResult:
     """The result of a part."""
 
-    decisions: int  # how many
+    decisions: int  # as in `Samples`
     groups: Mapping[str, Mapping[str, SparseArray]]  # as in `Samples`
-    cpu_seconds: float  # that its actor has spent since the part before
+    cpu_seconds: float  # CPU seconds of its actor since the part before
 
 
 class Actor:
@@ -148,7 +145,7 @@ class Actor:
         self.counted = time.process_time()
 
     def play(self, part: RolloutJob, nets: Arrays) -> RolloutResult:
-        """Play a part by nets as `module_tensors` took them."""
+        """Play a part with networks in the form of `module_tensors`."""
         restore_module("", self.self_play.nets, nets)
         key = STREAM, part.round, part.index
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
@@ -161,11 +158,11 @@ class Actor:
         return RolloutResult(samples.decisions, groups, self.counted - before)
 
 
-actor_of = cache(Actor)  # of this process
+actor_of = cache(Actor)  # one per process and settings
 
 
 def play_here(settings: Settings, part: RolloutJob, nets: Arrays, code: str) -> RolloutResult:
-    """Play a part in this process, if it has the ``code`` of the learner."""
+    """Play a part in this process; raise an error unless its code has the learner's hash."""
     require_alike(own_code(), code)
     return actor_of(settings).play(part, nets)
 
@@ -177,7 +174,7 @@ def own_code() -> str:
 
 
 class Actors:
-    """Plays rounds elsewhere; one round may follow another that is not finished."""
+    """Plays rounds in other processes; a round may begin before the one before is finished."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._code = settings, own_code()
@@ -191,23 +188,23 @@ class Actors:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Python 3.11 waits for ever at its end if a process dies after parts were cancelled.
+        # Python 3.11 hangs at exit if a process dies after parts were cancelled.
         self._pool.__exit__(*error)
 
     @property
     def waiting(self) -> bool:
-        """A round has begun."""
+        """Whether a round has begun and is not yet returned."""
         return bool(self._rounds)
 
     def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
-        """Have the parts of a round played."""
+        """Submit the parts of a round."""
         if not self._ready:
             self._wait_for_room()
         shared = self._pool.share(nets)
         self._rounds.append([self._pool.submit(play_here, self._settings, part, shared, self._code) for part in parts])
 
     def finish(self) -> list[RolloutResult]:
-        """Return the parts of the round that began first, as soon as it is over."""
+        """Wait for the round that began first; return the results of its parts."""
         try:
             return [part.result() for part in self._rounds.pop(0)]
         except self._pool.lost as error:
@@ -230,7 +227,7 @@ def split_round(round_: int, deals: int, progress: float, workers: int) -> list[
 
 
 def joined(parts: Sequence[RolloutResult]) -> Samples:
-    """Return the results of parts, joined in their order as samples."""
+    """Return the results of parts as samples, joined in their order."""
     groups = {
         name: {key: _joined([part.groups[name][key] for part in parts]) for key in group}
         for name, group in parts[0].groups.items()
@@ -248,7 +245,7 @@ def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
 
 # --- the method -----------------------------------------------------------------------------------
 
-BEHAVIOUR = "acting."  # the prefix of the nets that play the round after this, in a checkpoint
+BEHAVIOUR = "acting."  # prefix, in a checkpoint, of the networks that play the next round
 HiddenSize = Annotated[types.Whole, Field(ge=1, le=WIDEST)]
 
 
@@ -315,7 +312,7 @@ class Settings(NamesGame, RunSettings):
 
 
 class Learner(runs.Learner):
-    """Learns by its `Settings`; ``behaviour_nets`` play the next round, if others play it."""
+    """Learns by its `Settings`; with workers, ``behaviour_nets`` play the next round."""
 
     unit = "deals"
     counts = ("deals", "decisions", "rounds")
@@ -343,7 +340,7 @@ class Learner(runs.Learner):
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the processes that play."""
+        """End the workers."""
         if self.actors is not None:
             self.actors.__exit__(*error)
             self.actors = None
@@ -361,12 +358,12 @@ class Learner(runs.Learner):
         return {"loss": loss}
 
     def next_batch_size(self, after: int) -> int:
-        """Return the number of deals in the next round."""
+        """Return the number of deals in the round that begins after ``after`` deals."""
         left: int = self.settings.deals - after
         return min(self.self_play.resolved.num_envs, left)
 
     def collect(self, deals: int, progress: float) -> Samples:
-        """Return what self-play brought: here, or elsewhere by `behaviour_nets`, a round ahead."""
+        """Return samples of self-play, from here or from workers, which play a round ahead."""
         actors, total, workers = self.actors, self.settings.deals, self.settings.workers
         if actors is None:
             return self.self_play.play(deals, progress, self.rng)
@@ -382,7 +379,7 @@ class Learner(runs.Learner):
         return joined(played)
 
     def _nets(self) -> dict[str, Any]:
-        """Return the nets as they are now."""
+        """Return copies of the current networks' arrays."""
         return module_tensors("", self.self_play.nets)
 
     def agent(self) -> MonteCarloAgent:
@@ -391,7 +388,7 @@ class Learner(runs.Learner):
         return MonteCarloAgent([self.self_play.weights(self.nets.average, made_by)], "learning")
 
     def state(self) -> dict[str, Array]:
-        """Return the nets of the next round, if others play it."""
+        """Return the networks that play the next round; nothing without workers."""
         return {BEHAVIOUR + name: array for name, array in self.behaviour_nets.items()}
 
     def restore(self, state: State) -> None:

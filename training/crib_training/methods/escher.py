@@ -71,14 +71,14 @@ class Learner(deal_learners.RegretLearner):
 
     @torch.no_grad()
     def _step(self, iteration: int, policy: Tensor) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Take a decision in every lane; return the critic's training data, and the next policy."""
+        """Take a decision in every game; return the critic's training data, and the next policy."""
         games, lanes = self.games, self.games.lanes
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         both = deal_learners.both_seats(games)
         q = self.critic(both)
         regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
         explores = torch.from_numpy(self.explorer == games.movers)
-        weight = torch.full((len(lanes),), iteration)  # whole: 16 bits end at 65,504
+        weight = torch.full((len(lanes),), iteration)  # integers: 16-bit floats end at 65,504
         self.of_regrets.add(
             seen=seen[explores], masks=masks[explores], regrets=regrets[explores], weight=weight[explores]
         )
@@ -86,7 +86,7 @@ class Learner(deal_learners.RegretLearner):
             seen=seen[~explores], masks=masks[~explores], policy=policy[~explores], weight=weight[~explores]
         )
 
-        # One distribution in all iterations, or a position's regrets would not weigh them alike.
+        # The same in all iterations, so that a position's regrets weigh all iterations alike.
         uniform = masks / masks.sum(1, keepdim=True)
         played = torch.where(explores[:, None], uniform, policy)
         actions = torch.from_numpy(deal_learners.draw_actions(played, self.rng))
@@ -114,7 +114,7 @@ class Learner(deal_learners.RegretLearner):
         return error
 
     def state(self) -> dict[str, Any]:
-        """Return deals, generator and samples."""
+        """Return deals, memories and the seats that explore."""
         return super().state() | {"explorer": self.explorer}
 
     def restore(self, state: State) -> None:

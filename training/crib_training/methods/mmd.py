@@ -61,7 +61,7 @@ class Learner(ActorCritic):
         return figures
 
     def columns(self, played: Rollout) -> list[Tensor]:
-        """Return the decisions with what `loss` takes of them."""
+        """Return the arguments of `loss`, with a row for each decision."""
         observations, masks, *rest = flatten(
             played.observations,
             played.masks,

@@ -2,9 +2,9 @@
 
     crib train monte_carlo_q --env five_card_v0 --out runs/monte_carlo_q
 
-The loss of `monte_carlo` with the inputs, the network and the choices of the policy gradients, so
-that a loss and its inputs can be told apart. The network's logits are values over the temperature,
-so its softmax is the policy, in self-play and when it is measured.
+The loss of `monte_carlo` with the inputs, the network and the choices of the policy-gradient
+methods, so that the effects of loss and inputs can be told apart. The network's logits are values
+over the temperature, so its softmax is the policy, in self-play and in measurements.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Heinrich and Silver 2016, arXiv 1603.01121. In each deal a seat plays its best response with the
 anticipatory probability, and otherwise the average policy. The best response learns by double
-Q-learning from the newest decisions of both; the average imitates a fair sample of the best
+Q-learning from the newest decisions of both; the average imitates a uniform sample of the best
 response's actions. The average is evaluated.
 """
 
@@ -71,7 +71,7 @@ class Learner(deal_learners.GamesLearner):
         n, games = settings.num_envs, self.games
         # the seats that play their best response
         self.best = self.rng.random((n, 2)) < settings.anticipatory
-        # A seat's last decision, and its points since: it ends at the seat's next one.
+        # Each seat's last decision, and the points since; the seat's next decision closes it.
         self.open = np.zeros((n, 2), dtype=bool)
         self.before = torch.full((n, 2, games.size), END)
         self.taken = torch.zeros(n, 2, dtype=torch.long)
@@ -119,7 +119,7 @@ class Learner(deal_learners.GamesLearner):
         self.best[over] = self.rng.random((len(over), 2)) < self.settings.anticipatory
 
     def _close(self, lanes: Any, seats: Any, seen: Tensor | None, masks: Tensor | None) -> None:
-        """Store the last decision of a seat in each lane, with its outcome."""
+        """Store the last decision of a seat in each game, with its outcome."""
         seats, games = seats[lanes], self.games
         rows = torch.from_numpy(lanes)
         self.newest.add(
@@ -157,7 +157,7 @@ class Learner(deal_learners.GamesLearner):
         return descend(self.adam, loss).item()
 
     def state(self) -> dict[str, Any]:
-        """Return deals, generators, memories and decisions whose outcome is open."""
+        """Return deals, memories, roles and decisions whose outcome is open."""
         return super().state() | {
             "best": self.best.astype(np.uint8),
             "open": self.open.astype(np.uint8),

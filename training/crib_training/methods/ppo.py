@@ -79,7 +79,7 @@ DEFAULTS: dict[str, GameDefaults] = {
 def chosen_of(settings: Settings) -> GameDefaults:
     """Return the settings that depend on the game: those given, else the environment's."""
     known = DEFAULTS.get(settings.env, GameDefaults())
-    if settings.reward == "win":  # its scores are no points
+    if settings.reward == "win":  # the network's scores are then not in points
         known = replace(known, temperature=None)
     return resolve(known, settings)
 
@@ -87,7 +87,7 @@ def chosen_of(settings: Settings) -> GameDefaults:
 class RunCallback(BaseCallback):
     """Shows a run after every rollout, and at intervals measures and saves the policy.
 
-    The curve may begin with an earlier run's points; ``cpu_seconds`` are without measuring.
+    The curve may begin with an earlier run's points; ``cpu_seconds`` exclude measurements.
     """
 
     def __init__(self, settings: Settings, model: MaskablePPO, curve: Strength, screen: Screen) -> None:
@@ -231,7 +231,7 @@ def suits_of(family: Family) -> Suits:
 
 
 def games_of(settings: Settings) -> VecEnv:
-    """Return the games that settings name, with an opponent in them, as SB3 takes them."""
+    """Return the SB3 environment that settings describe, with the opponent in it."""
     maker, rules = settings.game
     games = maker.sb3_env(
         chosen_of(settings).num_envs,
@@ -252,7 +252,7 @@ def games_of(settings: Settings) -> VecEnv:
 
 
 def model_of(settings: Settings, games: VecEnv) -> MaskablePPO:
-    """Return what learns, from nothing or as it was saved."""
+    """Return a new model, or the one to resume."""
     torch.set_num_threads(settings.threads)
     # The masked logits are finite by construction; checking them at every step takes time.
     torch.distributions.Distribution.set_default_validate_args(False)
@@ -293,7 +293,7 @@ def model_of(settings: Settings, games: VecEnv) -> MaskablePPO:
 
 
 def _settled(settings: Settings) -> Settings:
-    """Return settings with the environment's own for None; what may change is as by default."""
+    """Return settings with the environment's for None, and defaults for those that may change."""
     own = asdict(chosen_of(settings)) | {"timesteps": None, "threads": 1, "trust": False}
     return replace(settings, **own)
 
@@ -303,7 +303,7 @@ def _folder(resume: Path) -> Path:
 
 
 def _load(path: Path, settings: Settings, games: VecEnv, events: str) -> MaskablePPO:
-    """Return the saved learner; the checksums of zip detect a damaged file."""
+    """Return the saved model; the checksums of zip detect a damaged file."""
     if not path.exists():
         raise ValueError(f"there is no run to resume in {path.parent}: it has no {MODEL}")
     try:
@@ -347,7 +347,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Strength) -> PolicyNet
     total = done + timesteps
     with Screen("decisions", total, done, done, out, settings.progress) as screen:
         run = RunCallback(settings, model, curve, screen)
-        try:  # the first measurement finds out what cannot be written
+        try:  # the first measurement fails if the folder cannot be written
             run.measure(done, 0 if settings.resume else pairs)
             model.learn(timesteps, callback=run, log_interval=10, reset_num_timesteps=not settings.resume)
             run.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)

@@ -1,4 +1,4 @@
-"""R-NaD: regularised Nash dynamics, with rewards that pull towards a policy of some updates ago.
+"""R-NaD: regularised Nash dynamics, with rewards that pull towards an earlier policy.
 
     crib train r_nad --env five_card_v0 --out runs/r_nad
 

@@ -50,7 +50,7 @@ class Learner(ActorCritic):
     """Learns by its `Settings`."""
 
     def columns(self, played: Rollout) -> list[Tensor]:
-        """Return the decisions with what `loss` takes of them."""
+        """Return the arguments of `loss`, with a row for each decision."""
         taken = played.log_probabilities.gather(2, played.actions[:, :, None])[:, :, 0]
         return flatten(played.observations, played.masks, played.both, played.actions, taken, *self.advantages(played))
 

@@ -92,8 +92,8 @@ function think() {
   at("options").hidden = false;
 }
 
-// The chance of side 0, as the judge sees it with what the seat to move knows: of two sides either
-// seat's tells it, of more only those of its own seats.
+// Side 0's probability of winning, by the judge with the knowledge of the seat to move; null if
+// another side moves and there are more than two.
 const chanceOfFirst = (turn) => turn.chance == null ? null : data.sideOf[turn.seat] === 0 ? turn.chance :
   data.sides.length === 2 ? 1 - turn.chance : null;
 const course = [];

@@ -16,7 +16,7 @@ const PAUSE = 340; // milliseconds for each step of the count speed
 const SPEEDS = 3;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-// All that is shown. `table` has the server's last answer and what the person is about to do.
+// The state of the page. `table` has the server's last answer and what the person is about to do.
 const settings = { speed: 2, coach: false, sound: true, winbar: false, muggins: false };
 const page = { offers: null, offer: {}, seconds: 0, problem: "", aloud: "", rulesText: null, rulesOpen: false,
   setOffer, deal, resume, rules, closeRules, again, say };
@@ -104,7 +104,7 @@ const gainsOf = (calls) => calls.reduce((gains, call) => {
   return { ...gains, [side]: (gains[side] ?? 0) + call.points };
 }, {});
 
-// Pegs points on what is shown, before the server's sight of the next deal is.
+// Pegs points in the position shown, before the server's view of the next deal replaces it.
 function peg(seat, points) {
   const side = table.answer.family === "table_top" ? seat % 2 : sight.side_of[seat];
   if (!points || /ship/i.test(table.answer.game.title)) return;
@@ -114,7 +114,7 @@ function peg(seat, points) {
   table.gains = { [side]: points };
 }
 
-// Plays out what happened, then shows the table as it is.
+// Shows the turns taken one by one, then the table as it is.
 async function play(found) {
   const shown = table;
   [shown.answer, shown.to_choose, shown.chosen, shown.advised, shown.win] = [{ ...shown.answer, ...found }, 0, [], [], null];
@@ -137,7 +137,7 @@ async function play(found) {
     }
   }
   [sight, busy, table.to_choose, table.gains] = [found.sight, false, found.to_choose, found.frames.at(-1)?.counted.length ? {} : table.gains];
-  table.shownTurns = found.turns; // what the page has come to, for those who test it
+  table.shownTurns = found.turns; // the turns shown so far, for tests
   store.note({ ...table.answer, sight, muggins: table.muggins });
   draw();
   if (table.behind) catchUp();
@@ -145,7 +145,7 @@ async function play(found) {
   if (table.to_choose && settings.winbar && judges()) winBar();
 }
 
-// Notes what a count of one's own missed; returns who claims it. The score counts in full.
+// Records the points that the person's count missed; returns the claim. The score counts in full.
 function muggins(missed) {
   const { answer } = table, n = answer.names.length, mine = sight.side_of[sight.seat];
   const others = answer.names.map((_, i) => (sight.seat + 1 + i) % n);
@@ -231,7 +231,7 @@ async function ask(question, then) {
   await then(found);
 }
 
-// Asks for advice; the cards stay free meanwhile, and late advice about another turn is let go.
+// Asks for advice; the cards stay usable meanwhile, and late advice about another turn is dropped.
 async function advise(kind) {
   if (!table.to_choose || table.asking) return;
   const asked = table;
@@ -320,14 +320,14 @@ async function sit(found) {
   await play(found);
 }
 
-// What the server tells of a table between people: that it has changed, and who is there.
+// Handles the events of a table between people: it has changed, or other people are present.
 const heard = (mine) => ({ present }) => {
   if (table !== mine) return;
   [table.present, table.behind] = [present, true];
   if (!busy) catchUp();
 };
 
-// Looks at what has changed; what is heard meanwhile, or while a turn is played out, is looked at after it.
+// Loads the changes; later ones, and those during the play of a turn, are loaded after it.
 async function catchUp() {
   const mine = table, { turns, revision } = mine.answer;
   mine.behind = false;
@@ -337,7 +337,7 @@ async function catchUp() {
     mine.behind = true;
     return;
   }
-  if (mine.answer.revision !== revision) return catchUp(); // the answer is of before the last turn
+  if (mine.answer.revision !== revision) return catchUp(); // the answer is older than the last turn
   table.next = found.next;
   if (found.revision !== table.answer.revision) return play(found);
   table.answer = { ...table.answer, names: found.names, owners: found.owners, sides: found.sides, invitations: found.invitations };
@@ -367,7 +367,7 @@ function setOffer(offer) {
   if (!renamed) prepare();
 }
 
-// Says at the button how long it takes until the chosen game can be dealt.
+// Shows at the button how long it takes until the chosen game can be dealt.
 let asked = 0;
 async function prepare() {
   const mine = ++asked;

@@ -12,7 +12,7 @@ export const cardText = (card) => "A23456789TJQK"[card >> 2] + SUIT_MARKS[card &
 const source = (card) => `/cards/${card === null ? "back" : "A23456789TJQK"[card >> 2] + "CDHS"[card & 3]}.svg`;
 const classes = (...names) => names.filter(Boolean).join(" ");
 
-// A card that lies there; null is one face down. `from` names what it comes from.
+// A card on the table; null is one face down. `from` names the place that it comes from.
 export function Lying({ card, tag = "div", kind = "", alt, from, style, drop }) {
   const said = alt ?? (card === null ? "a card face down" : cardName(card));
   const drag = drop ? (element) => draggable(element, drop) : undefined;
@@ -40,7 +40,7 @@ export function Player({ name, side, score, turn, marks = [], gain }) {
 // --- the board: a track a side, two pegs that leap-frog (H12); on a phone in rows of thirty ----------
 
 const STEP = 12, FIVE = 5, LEFT = 34, TOP = 13, BETWEEN = 6;
-const TRACKS = { 2: 15, 3: 13, 4: 12 }; // from one side's track to the next, by how many there are
+const TRACKS = { 2: 15, 3: 13, 4: 12 }; // between the tracks of two sides, by number of sides
 export const narrow = window.matchMedia("(max-width: 52rem)");
 
 // Where a hole lies: rows run to and fro, each side's below the other's.
@@ -52,7 +52,7 @@ function place(hole, side, row, sides, rear) {
   return [LEFT + along * STEP + Math.floor(along / 5) * FIVE, TOP + side * track + line * (sides * track + BETWEEN)];
 }
 
-// `names` are the sides'.
+// The board; `names` are those of the sides.
 export function Board({ sight, names }) {
   const row = narrow.matches ? (sight.scores.length > 2 ? 60 : 30) : 60;
   const { scores, rear, target } = sight;

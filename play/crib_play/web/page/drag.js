@@ -3,11 +3,11 @@
 const FAR = 8; // pixels before a press is a drag
 const SETTLED = 100; // milliseconds after a drop in which its click comes
 
-// Lets an element be dragged; `dropped` is called with the `data-drop` of what it is let fall on.
+// Makes an element draggable; calls `dropped` with the `data-drop` of the element that it falls on.
 export function draggable(element, dropped) {
   if (!element || !dropped) return;
   const known = "dropped" in element;
-  element.dropped = dropped; // a card is drawn again and again, by one element
+  element.dropped = dropped; // the same element is drawn again and again
   if (known) return;
   element.addEventListener("pointerdown", (start) => {
     if (element.disabled || start.button !== 0) return;

@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact-htm.js";
 import { Board, Choosable, Lying, Player, cardName } from "./cards.js";
 
-// Where the others sit, to the left of whoever looks, by how many play.
+// The places of the other seats, from the viewer's left on, by number of players.
 const PLACES = { 2: ["across"], 3: ["left", "right"], 4: ["left", "across", "right"] };
 const CRIBS = { left: "crib on the left", across: "crib across", right: "crib on the right", partner: "partner's crib" };
 
@@ -31,7 +31,7 @@ export function prompt(sight, names, wanted) {
   return `Discard ${wanted === 1 ? "a card" : "two cards"} to ${whose}`;
 }
 
-// What the felt shows when the last card of a deal has been played, before the next is dealt.
+// The position after the last card of a deal, before the next deal.
 export function played(sight, frame) {
   const [card] = frame.calls.flatMap((call) => call.cards);
   if (card === undefined || sight.phase !== "pegging") return sight;

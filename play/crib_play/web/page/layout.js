@@ -7,7 +7,7 @@ import { Show } from "./show.js";
 const SIZE = 5, CENTRE = 12, CRIB = 25;
 const SIDES = ["rows", "columns"];
 
-// No board of pegs: two bars say how far each side has come.
+// No board of pegs: two bars show how far each side has come.
 export function Head({ table, sight }) {
   return html`<div class="bars">${SIDES.map((name, side) => html`<div class="side-of">
     <${Player} name=${name} side=${side} score=${sight.scores[side]} gain=${table.gains[side]}
@@ -21,7 +21,7 @@ export function prompt(sight) {
   return sight.legal.includes(CRIB) ? "Place your card, or send it to the crib" : "Place your card";
 }
 
-// What the felt shows when the last card of a round lies, before it is counted.
+// The position after the last card of a round, before the count.
 export function played(sight, frame) {
   const rows = frame.counted.filter((one) => one.name.startsWith("row"));
   const points = (name) => frame.counted.filter((one) => one.name.startsWith(name)).map((one) => one.points);
@@ -54,7 +54,7 @@ export function Felt({ table, sight, muggins }) {
   const head = (made, side, i) => {
     const name = `${SIDES[side].slice(0, -1)} ${i + 1}`;
     const hidden = muggins && side === mine && (!table.show || uncounted(table.show, name));
-    const value = hidden ? "?" : made; // what one's own line makes is one's own to count
+    const value = hidden ? "?" : made; // the person counts their own lines
     return html`<th scope=${side ? "col" : "row"} class=${`${side === mine ? "mine" : ""}${shown?.name === name ? " lit" : ""}`}
       aria-label=${`${name}: ${value}`}>${value}</th>`;
   };

@@ -1,4 +1,4 @@
-// Where one chooses a game and sits down, goes on with a game, and sees how the games went.
+// The lobby: choose a game and sit down, continue a game, and see the results of past games.
 
 import { html } from "./vendor/preact-htm.js";
 import { percent, signed } from "./panels.js";
@@ -14,7 +14,7 @@ const FAMILIES = [
 ];
 
 function Opponents({ id, label, value, agents, levels, set }) {
-  // Of one name the first that plays: "Strong" is another agent with three and four hands.
+  // Of levels with one name the first that plays: "Strong" is `learned` with three and four hands.
   const known = levels.filter((level) => agents.includes(level.agent))
     .filter((level, i, all) => all.findIndex((one) => one.name === level.name) === i);
   const rest = agents.filter((name) => name !== "person" && !known.some((level) => level.agent === name));

@@ -5,7 +5,7 @@ const MILLISECONDS = 260;
 
 const boxes = (root) => new Map([...root.querySelectorAll("[data-card]")].map((one) => [one.dataset.card, one.getBoundingClientRect()]));
 
-// Draws by `draw`; then every card slides from where it was, or from what its `data-from` names.
+// Calls `draw`; then every card slides from where it was, or from the origin in its `data-from`.
 export function moving(draw, root, milliseconds = MILLISECONDS) {
   if (still.matches || !milliseconds) return draw();
   const before = boxes(root());

@@ -40,7 +40,7 @@ export function Advice({ table }) {
     : html`<p>${judge} would have done the same.</p>`);
 }
 
-// The links for seats that are free; they go when the seats are taken.
+// The links to free seats; each is hidden once its seat is taken.
 export function Invite({ table, page }) {
   const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
   const origin = here ? page.offers.addresses[0] ?? location.origin : location.origin;
@@ -63,7 +63,7 @@ export function Rules({ page }) {
     <button class="main" type="button" onClick=${page.closeRules}>Close</button></dialog>`;
 }
 
-// The end: who won, what the decisions cost, or why nobody says so. The review takes its time.
+// The end: the result, and the review of the decisions, which takes a while, or why there is none.
 export function End({ table, page }) {
   const { answer, review } = table, { sight } = answer;
   const mine = sight.side_of[sight.seat];

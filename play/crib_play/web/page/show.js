@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact-htm.js";
 import { Lying, cardText } from "./cards.js";
 
-// What is counted now, with what scores so far; of a layout in one line, for its cards are lit above.
+// The hand counted now and its combinations so far; one line for a layout, as its cards lie above.
 function Now({ table, frame }) {
   const { one, part, asked } = table.show;
   const whose = / \d/.test(one.name) ? one.name : `${table.answer.owners[one.seat]}: ${one.name}`;

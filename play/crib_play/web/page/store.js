@@ -1,4 +1,4 @@
-// What this browser remembers: choices, the games one sits in, and how the finished ones went.
+// Data that this browser stores: choices, the games joined, and the reviews of finished ones.
 
 function read(key, otherwise) {
   try {

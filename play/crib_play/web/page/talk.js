@@ -14,7 +14,7 @@ async function talk(path, message) {
   } catch {
     throw new Refused(0, "The server does not answer; try again in a moment.");
   }
-  if (answer.headers.has("Retry-After")) return talk(path, message); // it is being prepared
+  if (answer.headers.has("Retry-After")) return talk(path, message); // it is still preparing
   const found = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
   if (!answer.ok) throw new Refused(answer.status, found.error);
   return found;
@@ -36,7 +36,7 @@ export const advice = (table) => talk(`${at(table)}/advice`);
 export const review = (table) => talk(`${at(table)}/review`);
 export const replay = (table) => `${at(table)}/replay`;
 
-// Calls `heard` whenever the table changes or somebody comes or goes; returns what ends it.
+// Calls `heard` whenever the table changes or a person comes or goes; returns a function to end it.
 export function listen(table, heard) {
   const stream = new EventSource(`${at(table)}/events`);
   stream.onmessage = (event) => heard(JSON.parse(event.data));

@@ -1,4 +1,4 @@
-"""Which card goes first."""
+"""The order of cards."""
 
 from crib_env.engine.jit import kernel
 

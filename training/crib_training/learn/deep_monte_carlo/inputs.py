@@ -1,4 +1,4 @@
-"""The inputs of networks as rows; of the pegging network of two hands for chosen cards of views."""
+"""Inputs of networks as dense rows, and those of the two-hand pegging network for given cards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INPUTS_T = float32[:, ::1]
 
 @kernel
 def spread(row, places, values, n):
-    """Write a list of inputs into a row, the others 0."""
+    """Write ``n`` inputs, given by place and value, into a row; zero the others."""
     for i in range(row.shape[0]):
         row[i] = 0.0
     for i in range(n):
@@ -31,7 +31,7 @@ def spread(row, places, values, n):
 
 @entry(void(VIEWS_T, TABLE_T, int64[:, ::1], INPUTS_T, float64[::1]), "learn.inputs")
 def write_inputs(views, table, cards, inputs, sure):
-    """Write the network's inputs of cards, ``[view, place in the hand]``, and their sure points."""
+    """Write the network's inputs and the certain points of cards; see `inputs_of`."""
     seen = stack.floats(SIZE_OF_TWO)
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -46,7 +46,7 @@ def write_inputs(views, table, cards, inputs, sure):
 
 
 def one_card_per_rank(views: Views) -> tuple[Array, Array]:
-    """Return the legal cards, the first of each rank, and how many of its rank are legal.
+    """Return the first legal card of each rank, and the number of legal cards of its rank.
 
     Shapes: int64[N, 2], a view and a place in its hand; int64[N].
     """
@@ -61,7 +61,7 @@ def one_card_per_rank(views: Views) -> tuple[Array, Array]:
 
 
 def inputs_of(views: Views, cards: Array) -> tuple[Array, Array]:
-    """Return the network's inputs and the sure points of cards.
+    """Return the network's inputs and the certain points of cards.
 
     Shapes: cards int64[N, 2], a view and a place in its hand; float32[N, inputs], float64[N].
     """

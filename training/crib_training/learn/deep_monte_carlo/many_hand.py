@@ -1,8 +1,8 @@
 """The games for three and four for deep Monte Carlo: one network for discards and play.
 
 The network does not learn the certain points: the exact mean hand, and the points that a card pegs
-at once. It learns the later points, a side's less the mean of the others': of the pegging, and at
-the discard of the crib too.
+at once. It learns the later points, a side's less the mean of the others': those of the pegging,
+and for a discard also those of the crib.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ManyHandSelfPlay(SelfPlay):
 
     def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
-        # A whole deal is learned from, wherever the score would have ended it.
+        # Deals are played to their end, even where the score would end the game.
         assert isinstance(rules, ManyHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET)
         sizes = self.resolved.hidden_sizes
@@ -57,7 +57,7 @@ class ManyHandSelfPlay(SelfPlay):
         temperature, epsilon = self.exploration(progress)
         seen, decided = [], []
         running = games.running()
-        for turn in range(n * HAND * self.players):  # more than there are
+        for turn in range(n * HAND * self.players):  # an upper bound
             if not len(running):
                 break
             views = games.views(running)
@@ -101,7 +101,7 @@ class ManyHandSelfPlay(SelfPlay):
 
 @entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], float64[::1], float32[:, ::1]), "learn.many_hand")
 def choose_cards(views, table, weights, noise, cards, certain, inputs):
-    """Choose a card in each view.
+    """Choose a card in each view by value and noise; write its certain points and inputs.
 
     Shapes: noise float64[B, HAND]; cards int64[B]; certain float64[B]; inputs float32[B, inputs].
     """

@@ -7,7 +7,7 @@ deal known. So targets have no variance from the play.
 Of a deal's decisions some are drawn to learn from: each with the probability that play reaches it,
 if the other seat plays by the policy, and this seat by the policy or, with probability epsilon,
 uniformly. Every card of a drawn decision is followed. Elsewhere a card of probability below `RARE`
-is not, so decisions behind it are drawn less often.
+is not, so decisions after it are drawn less often.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCALE = 0.05  # weight of the points themselves beside the differences
 
 @dataclass(frozen=True)
 class Ply:
-    """The positions of all trees with equally many cards played: N, and M that follow them."""
+    """The positions of all trees after the same number of cards: N, and M that follow them."""
 
     seats: Ints  # to move, [N]
     learned: Bools  # whether a position is a decision to learn from, [N]
@@ -37,7 +37,7 @@ class Ply:
     shares: Doubles  # the probability of each among those followed from its position, [M]
     gains: Doubles  # the points that each pegs, [M, seats]
     # of the L cards of decisions to learn from
-    sure: Doubles  # the points that are certain as it is played, [L]
+    sure: Doubles  # the certain points of playing it, [L]
     inputs: Array  # of the network, float32[L, inputs]
 
 
@@ -51,12 +51,12 @@ class Followed:
     means: Doubles  # the mean points of each seat in the pegging, [D, seats]
     inputs: Tensor  # of the network, float32[K, C, inputs]
     targets: Tensor  # points of the mover and of the other seat after a card's own, float32[K, C, 2]
-    cards: Tensor  # which of the C there are, bool[K, C]
-    positions: int  # with a choice
+    cards: Tensor  # whether a decision has the card, bool[K, C]
+    positions: int  # number of positions with a choice
 
 
 def row_softmax(values: Doubles, temperature: float) -> Doubles:
-    """Return the softmax of each row, float64[N, HAND]; -inf is no card, a row may have none."""
+    """Return the softmax of each row, float64[N, HAND]; -inf is no card, and a row may be empty."""
     most = values.max(axis=1, keepdims=True)
     weights = np.exp((values - np.where(np.isinf(most), 0.0, most)) / temperature)
     totals = weights.sum(axis=1, keepdims=True)
@@ -72,17 +72,17 @@ def follow(
     rng: np.random.Generator,
     hide_discards: bool = False,
 ) -> Followed:
-    """Follow the pegging of all games, which stay as they are.
+    """Follow the pegging of copies of all games.
 
     Args:
         games: deals that begin the pegging.
         net: the network of both seats.
-        temperature: of the softmax of its values by which they play.
+        temperature: of the softmax over its values, the policy of both seats.
         epsilon: the probability that a decision's own seat chose uniformly on the way to it.
         rng: draws the decisions to learn from.
         hide_discards: whether the network does not see the discards.
     """
-    reach = np.ones((games.n, 2, 2))  # by seat: by the policy, by uniform choices
+    reach = np.ones((games.n, 2, 2))  # reach probability by seat: by the policy, by uniform choices
     plies: list[Ply] = []
     positions = 0
     while len(games.running()):
@@ -97,7 +97,7 @@ def follow(
         inputs, sure = inputs_of(views, cards[several])
         with torch.inference_mode():
             expected = net(torch.from_numpy(inputs)).numpy()
-        # A row without cards is of a deal that is over before others.
+        # A row without cards is of a deal that is already over.
         values = np.full((games.n, HAND), -np.inf)
         values[tuple(cards.T)] = 0.0
         # `MixedAgent` draws a card, so a rank held twice counts twice.
@@ -126,7 +126,7 @@ def follow(
 
 
 def back_up(plies: list[Ply], positions: int) -> Followed:
-    """Return the points that follow each card, from the last ply to the first."""
+    """Add up the mean points after each card, from the last ply to the first."""
     most = 1 + max(int(ply.cards[:, 1].max()) for ply in plies)
     rest = np.zeros((len(plies[-1].cards), 2))
     parts: list[tuple[Array, Array, Array]] = []
@@ -148,7 +148,7 @@ def back_up(plies: list[Ply], positions: int) -> Followed:
 
 
 def cards_loss(errors: Tensor, decisions: Tensor) -> Tensor:
-    """Return the squared errors: of the differences between a decision's cards, and of the points.
+    """Return the loss: squared errors of differences between a decision's cards, and of points.
 
     Shapes: errors float32[N, 2], of both seats' points; decisions int64[N].
     """

@@ -1,4 +1,4 @@
-"""What deep Monte Carlo plays and fits in a game: the base class of each game, and its samples."""
+"""The base class of a game's self-play for deep Monte Carlo, and the samples that it returns."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EVEN = 1e3  # a temperature at which values no longer matter
 
 @dataclass(frozen=True)
 class Samples:
-    """What self-play brought to learn from."""
+    """Training data from self-play."""
 
     # named tensors in groups; the tensors of a group have one row for each sample, and groups may
     # have different numbers of rows
     groups: Mapping[str, Mapping[str, Tensor]]
-    decisions: int  # with a choice; each card of a discard counts
+    decisions: int  # number of decisions with a choice; each card of a discard counts
 
     def to(self, device: str) -> Samples:
         """Return the samples on a device."""
@@ -50,14 +50,14 @@ class GameDefaults:
 
 
 class SelfPlay(ABC):
-    """A game's self-play by `deep_monte_carlo.Settings`; ``resolved`` has the game's for None.
+    """A game's self-play; ``resolved`` holds its settings, with the game's defaults for None.
 
-    The random numbers of the nets come from PyTorch's generator, which is seeded before.
+    PyTorch's generator, which the caller seeds, initialises the networks.
     """
 
-    family: ClassVar[LearnedFamily]  # the games this is for
+    family: ClassVar[LearnedFamily]  # the games it plays
     defaults: ClassVar[GameDefaults]  # for settings left as None
-    nets: nn.Module  # what learns
+    nets: nn.Module  # the networks that learn
 
     def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         self.rules, self.players = rules, players
@@ -73,18 +73,18 @@ class SelfPlay(ABC):
         """Return the loss over ``rows[group]`` of each group, a scalar."""
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
-        """Return nets of the shape of ``nets`` as the agent ``learned`` reads them."""
+        """Return networks shaped as ``self.nets`` as the weights of the agent `learned`."""
         layers = {name: layers_of(net) for name, net in nets.named_children()}
         return Weights(self.rules, layers, made_by)
 
     def exploration(self, progress: float) -> tuple[float, float]:
-        """Return the temperature of the softmax, and the share of uniform choices."""
+        """Return the temperature of the softmax, and the probability of a uniform choice."""
         first, last = self.resolved.temperature, self.resolved.final_temperature
         return first + progress * (last - first), self.epsilon * (1 - progress)
 
 
 def gumbel(rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float) -> Array:
-    """Return noise that makes the largest sum of value and noise a draw from the softmax."""
+    """Return noise: the largest value plus noise is a softmax draw, or by ``epsilon`` uniform."""
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise

@@ -36,17 +36,17 @@ from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.inputs import spread
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 
-LINE_BY_LINE = 0.25  # of a run
-TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way
-LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
+LINE_BY_LINE = 0.25  # the share of a run in which each line learns from its own points
+TRACE = 0.9  # the lambda of TD: the weight of the final points against values on the way
+LEARNED_FROM = 0.3  # the share of positions to learn from: those of one round are alike
 CRIB_SIZES = (32, 16)
-CRIB_SHARE = 0.3  # of its error in the loss
+CRIB_SHARE = 0.3  # the weight of the crib's error in the loss
 T = TypeVar("T", Array, Tensor)
-OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
+OWING_STEP = 10.0  # points per unit of the table "owing": Adam moves all parameters alike
 
 
 class LineNets(nn.Module):
-    """The nets, and the table "owing" in steps of `OWING_STEP` points."""
+    """The networks, and the table "owing" in units of `OWING_STEP` points."""
 
     def __init__(self, hidden_sizes: tuple[int, int]) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class TableTopSelfPlay(SelfPlay):
         return Samples({"lines" if line_by_line else "sides": group}, n * TURNS)
 
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
-        """Return the squared errors of lines (a line's, or a fifth of a side's) and crib."""
+        """Return the squared errors of lines (each one's, or a fifth of a side's) and crib."""
         ((name, chosen),) = rows.items()
         batch = {key: tensor[chosen] for key, tensor in samples.groups[name].items()}
         is_open = batch["open"]
@@ -230,13 +230,13 @@ def write_lines(v, table, action, unseen, rows):
     "learn.table_top",
 )  # fmt: skip
 def choose_actions(views, table, weights, noise, rows, actions, value, points, inputs, crib_inputs, crib_points):
-    """Choose an action in each view, and write down the position it leads to.
+    """Choose an action in each view, and write the position after it.
 
-    ``noise``, float64[B, ACTIONS], is scaled Gumbel noise: a softmax over values. Written are
+    ``noise``, float64[B, ACTIONS], is scaled Gumbel noise: a softmax over values. Writes
     ``actions``, int64[B]; the lines' ``value``, float64[B, LINES], after the action and ``points``,
-    int64[B, LINES], so far; and in the rows that ``rows``, int64[B], gives, NONE for nowhere, what
-    the nets see: ``inputs``, float32[K, LINES, inputs], 0 of full lines, ``crib_inputs``,
-    float32[K, inputs], and ``crib_points``, int64[K].
+    int64[B, LINES], so far; and at index ``rows[b]``, int64[B], unless it is NONE, the networks'
+    ``inputs``, float32[K, LINES, inputs], 0 for full lines, ``crib_inputs``, float32[K, inputs],
+    and ``crib_points``, int64[K].
     """
     places = stack.ints(MOST_INPUTS)
     seen = stack.floats(MOST_INPUTS)

@@ -36,7 +36,7 @@ from crib_training.learn.deep_monte_carlo.pegging_tree import follow, pegging_lo
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 
 ROLES = ("discard_pone", "discard_dealer")
-DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
+DISCARD_SIZE = 0.75  # size of a discard network's first layer relative to the pegging network's
 DISCARD_TEMPERATURE = 0.2
 PAIRS = HAND * (HAND - 1) // 2
 MEAN_CRIB_AT = SPREAD + AT.mean_crib - AT.card  # among the inputs of a pair
@@ -55,7 +55,7 @@ class TwoHandSelfPlay(SelfPlay):
 
     def __init__(self, rules: Rules, players: int, settings: Any) -> None:
         super().__init__(rules, players, settings)
-        # A whole deal is learned from, wherever the score would have ended it.
+        # Deals are played to their end, even where the score would end the game.
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         first, second = self.resolved.hidden_sizes
@@ -98,7 +98,7 @@ class TwoHandSelfPlay(SelfPlay):
         groups = {"pegging": pegging}
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
-            own = 1 if role else -1  # whose crib it is
+            own = 1 if role else -1  # the crib is the dealer's
             more = cribs - own * EIGHTS * seen[role][:, MEAN_CRIB_AT]
             targets = np.stack([more, mine, theirs], axis=1).astype(np.float32)
             groups[name] = _tensors(seen[role], targets)
@@ -107,7 +107,7 @@ class TwoHandSelfPlay(SelfPlay):
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
         """Return the losses of the nets, added up."""
         losses = []
-        for name in rows:  # a group without samples has none: few deals may have no decision
+        for name in rows:  # groups without samples are missing: few deals may have no decision
             net = self.nets[name]
             group = {key: tensor[rows[name]] for key, tensor in samples.groups[name].items()}
             if "cards" in group:
@@ -125,10 +125,10 @@ def play_cards(
     rng: np.random.Generator,
     hide_discards: bool = False,
 ) -> Iterator[Played]:
-    """Play the cards of all games, and before each step yield the decisions with a choice.
+    """Play the pegging of all games; before each step yield its K decisions with a choice.
 
-    Yields, for K decisions, the games' indices, int64[K]; the views, [K]; the points that the
-    chosen card pegs at once, int64[K]; and the net's inputs for it, float32[K, inputs].
+    Yields the games' indices, int64[K]; the views, [K]; the points that the chosen card pegs at
+    once, int64[K]; and the network's inputs for it, float32[K, inputs].
     """
     running = games.running()
     while len(running):
@@ -145,9 +145,9 @@ def play_cards(
 
 
 def _pegging_samples(games: GameBatch, played: Iterator[Played]) -> dict[str, Tensor]:
-    """Let `play_cards` play; return the net's inputs and the later points."""
+    """Run `play_cards` to its end; return the network's inputs and the later points."""
     inputs, targets = [], []
-    decided = []  # lanes, seats, and both sides' points of the play with the card's own
+    decided = []  # games, rows, seats, and both seats' points pegged, with the card's own
     for lanes, views, points, seen in played:
         row, seats = np.arange(len(lanes)), views["seat"]
         before = games.tally[lanes, :, 0]
@@ -186,7 +186,7 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
                 high = max(v["hand"][i], v["hand"][j])
                 scores = pair_value(v, table, weights, low, high) + noise[b, pair]
                 pair += 1
-                if pair == 1 or scores > most:  # the first stands if no value is a number
+                if pair == 1 or scores > most:  # if all values are NaN, the first pair
                     most = scores
                     pairs[b, 0] = low
                     pairs[b, 1] = high
