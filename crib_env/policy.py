@@ -69,7 +69,7 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class MixedPolicy(Agent, Protocol):
+class StochasticPolicy(Agent, Protocol):
     """An agent with a stochastic policy: it draws its actions and gives their probabilities."""
 
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
@@ -368,12 +368,12 @@ def blame(who: str, error: BaseException) -> NoReturn:
 def action_probabilities(agent: Agent, views: Views, actions: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return an agent's probability of each action, float64[B, actions].
 
-    An agent that is no `MixedPolicy` acts, with ``rng``, and its action has probability 1. One that
-    draws its actions and is no `MixedPolicy` raises a `NoProbabilitiesError`.
+    An agent that is no `StochasticPolicy` acts, with ``rng``, and its action has probability 1; one
+    that draws its actions raises a `NoProbabilitiesError`.
     """
     if not len(views):
         return np.zeros((0, actions))
-    if isinstance(agent, MixedPolicy):
+    if isinstance(agent, StochasticPolicy):
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):
         raise NoProbabilitiesError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")

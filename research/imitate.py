@@ -1,4 +1,4 @@
-"""Fit the pegging network of a mixed policy to the choices of `equilibrium`, in a two-hand game.
+"""Fit the pegging network of a stochastic policy to `equilibrium`, in a two-hand game.
 
     python -m research.imitate --student runs/mixed/policy.safetensors --out imitated.safetensors
 
@@ -55,7 +55,7 @@ def cross_entropy(values: Tensor, wanted: Tensor, decisions: Tensor) -> Tensor:
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(FitSettings):
-    """Fit the pegging network of a mixed policy to the choices of `equilibrium`."""
+    """Fit the pegging network of a stochastic policy to the choices of `equilibrium`."""
 
     rounds: Count = 80
     deals: Count = 16384

@@ -22,7 +22,7 @@ from numpy.testing import assert_array_equal
 from checkout import python
 from compiled import SLOW, compiled_alone
 from crib_env import ENVIRONMENTS, CompiledAgent, Game, agent_names, encode, find_agent
-from crib_env.policy import MixedPolicy
+from crib_env.policy import StochasticPolicy
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
 from hidden import redraw_state
@@ -91,7 +91,7 @@ def test_agent_batch_equals_single_views(name: str, preset: str, players: int) -
     agent, rng = find_agent(name), np.random.default_rng(1)
     untouched = rng.bit_generator.state
     for turn, (_, views) in enumerate(walk(table_of(name, preset, players, seed=6))):
-        if turn % 4 == 0 and isinstance(agent, MixedPolicy):
+        if turn % 4 == 0 and isinstance(agent, StochasticPolicy):
             alone = [agent.action_probabilities(view[None])[0] for view in views[::-2]]
             assert_array_equal(agent.action_probabilities(views[::-2]), alone)
         together = agent.act(views[::-2], rng)  # not contiguous, the last first

@@ -25,7 +25,7 @@ from crib_training.evaluation.referee import Referee
 from checkout import ROOT
 from crib_env import PRESETS, Game, Rules, find_agent, six_card_v0
 from crib_env.batch import GameBatch
-from crib_env.policy import MixedPolicy
+from crib_env.policy import StochasticPolicy
 from hidden import redraw
 
 BROKEN = ROOT / "tests" / "support" / "broken_bot.py"
@@ -122,10 +122,10 @@ def test_command_agent_has_the_programs_probabilities_and_draws_by_the_given_gen
     agent, same = command_agent(f"{sys.executable} -m crib_agents.bot learned_mixed"), find_agent("learned_mixed")
     views = some_views()
     assert agent.name == "learned_mixed"
-    assert isinstance(agent, MixedPolicy)
-    assert isinstance(same, MixedPolicy)
+    assert isinstance(agent, StochasticPolicy)
+    assert isinstance(same, StochasticPolicy)
     assert np.allclose(agent.action_probabilities(views), same.action_probabilities(views))
-    assert not isinstance(broken("none"), MixedPolicy)
+    assert not isinstance(broken("none"), StochasticPolicy)
     actions, again, others = (agent.act(views, np.random.default_rng(n)) for n in (3, 3, 4))
     assert (actions == again).all()
     assert (actions != others).any()

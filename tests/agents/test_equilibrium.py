@@ -22,7 +22,7 @@ from safetensors.numpy import save
 
 from crib_env.engine.family import find_family
 from crib_env.game import Game
-from crib_env.policy import MixedPolicy
+from crib_env.policy import StochasticPolicy
 from crib_env.rules import TwoHandRules, find_rules
 from exploit_toys import pegging_probabilities
 from learned_nets import views_of
@@ -41,7 +41,7 @@ def test_equilibrium_has_an_action_in_every_position(agent: Equilibrium, preset:
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     for view, row in zip(views, probabilities, strict=True):
         assert set(np.flatnonzero(row).tolist()) <= set(legal_cards(view))
-    assert isinstance(agent, MixedPolicy)
+    assert isinstance(agent, StochasticPolicy)
 
 
 def test_equilibrium_samples_by_its_probabilities(agent: Equilibrium) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from crib_env import Game
-from crib_env.policy import MixedPolicy
+from crib_env.policy import StochasticPolicy
 from reference.deal_tree import DEALER, FAR, PONE, Action, Key, Ranks, State, made
 from reference.pegging import Position
 from reference.scoring import score_show
@@ -43,7 +43,7 @@ class SuitedDeals:
         deck: the cards of the toy.
     """
 
-    def __init__(self, agent: MixedPolicy, deck: Sequence[int]) -> None:
+    def __init__(self, agent: StochasticPolicy, deck: Sequence[int]) -> None:
         self.agent, self.deck = agent, sorted(deck)
         self.discards = cache(self._discards)
         self.pegs = cache(self._pegs)

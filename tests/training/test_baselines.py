@@ -376,7 +376,7 @@ def test_softmax_of_values_is_kept_by_its_file(tmp_path: Path) -> None:
     assert isinstance(read, MixedAgent)
     assert (read.action_probabilities(views) == probabilities).all()
     greedy = MonteCarloAgent([replace(mixed.sets[0], temperature=0.0)])
-    with pytest.raises(ValueError, match="a mixed policy have a temperature above 0"):
+    with pytest.raises(ValueError, match="a stochastic policy have a temperature above 0"):
         MixedAgent(greedy.sets)
 
 

@@ -1,4 +1,4 @@
-"""`research.imitate`: a mixed policy's pegging network fitted to `equilibrium`."""
+"""`research.imitate`: a stochastic policy's pegging network fitted to `equilibrium`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from crib_agents.honours import read_rules
 from crib_agents.loading import load_agent
 from crib_env.engine.family import family_of
 from crib_env.errors import NoResultError
-from crib_env.policy import Agent, MixedPolicy, Views, action_probabilities, check_actions
+from crib_env.policy import Agent, StochasticPolicy, Views, action_probabilities, check_actions
 from crib_env.supported_rules import refuse_rules
 
 AT_ONCE = 64  # lines per call of `Bot.answers`
@@ -110,7 +110,7 @@ class Bot:
             "plays": plays,
             "rules": "ask",
             "analyze": True,
-            "probabilities": isinstance(self.agent, MixedPolicy),
+            "probabilities": isinstance(self.agent, StochasticPolicy),
         }
 
     def _accepts(self, message: Message) -> Message:

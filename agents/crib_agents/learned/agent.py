@@ -142,7 +142,7 @@ class MixedAgent(MonteCarloAgent):
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_mixed") -> None:
         super().__init__(shipped("mixed") if sets is None else sets, name)
         if not all(weights.temperature for weights in self.sets):
-            raise ValueError("weights of a mixed policy have a temperature above 0, got 0")
+            raise ValueError("weights of a stochastic policy have a temperature above 0, got 0")
 
     @one_or_many
     def action_values(self, views: Views) -> Doubles:

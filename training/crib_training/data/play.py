@@ -22,7 +22,7 @@ from crib_env.encoding import encode
 from crib_env.engine.hands.records import DISCARD
 from crib_env.errors import IllegalActionError, NoProbabilitiesError, check_choice
 from crib_env.notation import format_rules, format_state
-from crib_env.policy import Agent, MixedPolicy, Views, ask_agent
+from crib_env.policy import Agent, StochasticPolicy, Views, ask_agent
 from crib_env.settings import AgentNames, Count, Seed, checked_dataclass
 from crib_env.supported_rules import refuse_rules
 from crib_training.data.reading import FORMAT, KEY, VERSION, arrow, chosen_columns, shard_name
@@ -89,7 +89,7 @@ class Setup(NamesGame):
         object.__setattr__(self, "episode", episode)
         object.__setattr__(self, "players", players_of(rules, self.players))
         agents = [load_agent(given) for given in self.agents]
-        draws = any(isinstance(agent, MixedPolicy) for agent in agents)
+        draws = any(isinstance(agent, StochasticPolicy) for agent in agents)
         object.__setattr__(self, "columns", chosen_columns(self.columns, self.values, draws))
         if self.values == "own" and not any(hasattr(agent, "action_values") for agent in agents):
             raise ValueError(f"--values own: {', '.join(self.agents)} give no values of actions; networks do")
@@ -275,7 +275,7 @@ def _rewards(before: Array, ends: Array, lanes: Array, sides: Array, seats: Arra
 
 def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     """Return an agent's probabilities, float64[B, size]; NaN if it draws and does not give them."""
-    if isinstance(agent, MixedPolicy):
+    if isinstance(agent, StochasticPolicy):
         try:
             return agent.action_probabilities(views)
         except NoProbabilitiesError:  # one of two agents joined by a slash does not give them

@@ -25,7 +25,7 @@ from crib_training.learn.run import State
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(RegretSettings):
-    """Learn a mixed policy by deep CFR.
+    """Learn a stochastic policy by deep CFR.
 
     Attributes:
         num_envs: deals traversed per iteration.

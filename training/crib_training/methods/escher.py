@@ -26,7 +26,7 @@ from crib_training.learn.run import State, descend, follow
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(deal_learners.RegretSettings, deal_learners.RolloutSettings):
-    """Learn a mixed policy by ESCHER.
+    """Learn a stochastic policy by ESCHER.
 
     Attributes:
         critic_epochs: passes of the critic over an iteration's decisions.

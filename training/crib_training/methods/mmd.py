@@ -25,7 +25,7 @@ from crib_training.learn.run import follow
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(ActorCriticSettings):
-    """Learn a mixed policy by magnetic mirror descent.
+    """Learn a stochastic policy by magnetic mirror descent.
 
     Attributes:
         magnet: uniform, or ema: the slow average of the policy.

@@ -26,7 +26,7 @@ from crib_training.learn.run import State, descend, follow
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(deal_learners.RolloutSettings):
-    """Learn a mixed policy by neural fictitious self-play.
+    """Learn a stochastic policy by neural fictitious self-play.
 
     Attributes:
         batch_size: decisions per step of gradient descent.

@@ -25,7 +25,7 @@ from crib_training.learn.run import follow
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(ActorCriticSettings):
-    """Learn a mixed policy by R-NaD.
+    """Learn a stochastic policy by R-NaD.
 
     Attributes:
         eta: weight of the log-ratio to the regularising policy in the rewards, in points.

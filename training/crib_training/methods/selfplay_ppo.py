@@ -35,7 +35,7 @@ class ClippedSettings(ActorCriticSettings):
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(ClippedSettings):
-    """Learn a mixed policy by self-play PPO.
+    """Learn a stochastic policy by self-play PPO.
 
     Attributes:
         gae_lambda: lambda of GAE.

@@ -22,7 +22,7 @@ from crib_training.methods import selfplay_ppo
 
 @checked_dataclass(frozen=True, kw_only=True)
 class Settings(selfplay_ppo.ClippedSettings):
-    """Learn a mixed policy by VRPO.
+    """Learn a stochastic policy by VRPO.
 
     Attributes:
         trace_lambda: lambda of the traces.
