@@ -233,6 +233,16 @@ class GameBatch:
             self.on_step(int(games[0]), int(movers[0]), self.log)
         return None if bad == NONE else int(bad)
 
+    def push(self, games: Array, actions: Actions) -> None:
+        """Step with actions that the caller knows to be legal; see `step`.
+
+        Raises:
+            IllegalActionError: one is illegal; games before it have been stepped.
+        """
+        bad = self.step(games, actions)
+        if bad is not None:
+            raise IllegalActionError(self.why_illegal(int(games[bad]), int(actions[bad])))
+
     def why_illegal(self, game: int, action: int) -> str:
         """Return why ``action`` is not legal for the seat to move in a game, as a sentence."""
         view = self.views(np.array([game]))[0]

@@ -86,6 +86,8 @@ def test_read_decision_restores_the_view(rules: Rules, players: int | None, epis
         ({"scores": [0]}, "each of 2 sides"),
         ({"rules": {"dealt": 12}}, "deals 6 cards"),
         ({"rules": {"match_target": 50}}, "from 0 to 7"),
+        ({"rules": {"flush_size": 9}}, '"flush_size" must be a whole number from 3 to 5, got 9'),
+        ({"rules": {"single_count": 7}}, '"single_count" must be a whole number from 0 to 1, got 7'),
         ({"pile": ["5H"], "pile_seats": [0]}, "before all have discarded"),
         ({"legal": ["AC"]}, "but legal are"),
         ({"deal": 10**30}, "from 1"),

@@ -57,12 +57,36 @@ def test_equilibrium_samples_by_its_probabilities(agent: Equilibrium) -> None:
         np.testing.assert_allclose(share, row, atol=4.5 * 0.5 / n**0.5)
 
 
+def most_points(game: Game, seat: int) -> int:
+    """Return the seat's score at the end of a deal that it plays alone in its best order."""
+    if game.over:
+        return game.scores[seat]
+    ends = []
+    for card in legal_cards(game.view(seat)):
+        game.push(card)
+        ends.append(most_points(game, seat))
+        game.pop()
+    return max(ends)
+
+
 def test_equilibrium_playing_alone_maximises_points(agent: Equilibrium) -> None:
-    """F5: pone is out of cards after a go; of 2 and A on 26 both fit, and the order matters."""
-    views = views_of("five_card", 1500, 4)
-    alone = views[(views["held_n"][:, 1] == 0) & (views["hand_n"] > 1)]
-    probabilities = agent.action_probabilities(alone)
-    assert set(np.unique(probabilities)) <= {0.0, 1.0}
+    """The other seat has played its last card: the order of the rest decides the points."""
+    game, rng, met = Game("hoyle", episode="deal"), np.random.default_rng(4), 0
+    for seed in range(400):
+        game.reset(seed=seed)
+        while not game.over:
+            seat = game.seat
+            view = game.view(seat)
+            alone = view["phase"] == 1 and view["held_n"][1] == 0 and view["hand_n"] > 1
+            if alone:
+                most = most_points(game, seat)
+                probabilities = agent.action_probabilities(np.array([view]))
+                assert set(np.unique(probabilities)) == {0.0, 1.0}
+                met += 1
+            game.step(int(agent.act(np.array([view]), rng)[0]))
+            if alone:
+                assert most_points(game, seat) == most
+    assert met > 10
 
 
 def test_equilibrium_two_discards_come_from_one_pair(agent: Equilibrium) -> None:

@@ -360,7 +360,7 @@ def test_load_refuses_a_shard_of_another_data_set(field: str, value: object, wri
         load(tmp_path / "data")
 
 
-def test_shard_dataset_memory_is_flat(tmp_path: Path) -> None:
+def test_write_data_memory_does_not_grow_with_shards(tmp_path: Path) -> None:
     peaks = []
     for shards in (2, 6):
         setup = setup_of(games=20 * shards, shard=20)

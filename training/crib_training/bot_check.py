@@ -60,7 +60,7 @@ def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
             lanes = running[: agent.games_at_once]
             chronicle.tell(agent, lanes)
             actions = agent.act(games.views(lanes), rng)
-            games.step(lanes, actions)  # the agent has checked that they are legal
+            games.push(lanes, actions)
             decisions += len(lanes)
             for lane in np.setdiff1d(lanes, games.running(lanes)):
                 chronicle.end(agent, int(lane), np.arange(games.players), None)

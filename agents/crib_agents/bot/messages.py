@@ -30,9 +30,15 @@ CRIB = "crib"
 MOST_COUNT = 31
 CARDS = tuple(format_card(card) for card in range(52))
 PHASES = {"discard": DISCARD, "play": PEGGING}
-# The rules fields of a view: numbers, then booleans.
-NUMBERS = ("dealt", "target", "match_target", "flush_size", "crib_flush_size", "heels")
-MOST = {"match_target": LARGEST_MATCH_TARGET}  # limits of the numbers; the default is `LARGEST_TARGET`
+# The rules fields of a view: numbers with their ranges (see `Rules`), then booleans.
+NUMBERS = {
+    "dealt": (1, 52),
+    "target": (1, LARGEST_TARGET),
+    "match_target": (0, LARGEST_MATCH_TARGET),
+    "flush_size": (3, 5),
+    "crib_flush_size": (4, 5),
+    "heels": (0, 9),
+}
 FLAGS = ("single_count", "second_go_ends", "adjacency", "score_difference", "partners_confer")
 
 GAMES = ("six_card", "five_card", "three_hand", "four_hand", "table_top", "table_top_ship")
@@ -247,7 +253,7 @@ def _read_common(message: Mapping[str, Any], game: str, family: Family, v: Any) 
     for name in (*NUMBERS, *FLAGS):
         if name in (family.view.names or ()):
             given = rules.get(name, getattr(preset, name, 0))
-            v[name] = _whole({name: given}, name, 0, MOST.get(name, LARGEST_TARGET))
+            v[name] = _whole({name: given}, name, *NUMBERS.get(name, (0, 1)))
     v["episode"] = family.episodes[_choice(message, "episode", tuple(family.episodes))]
     v["to_move"] = 1
 

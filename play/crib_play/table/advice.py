@@ -136,8 +136,8 @@ def review(session: Session, seat: int) -> Review:
 # --- opinions: the expert's value of every choice of a game, and that of the agent that played ----
 # An agent gives its opinion by ``action_probabilities(views)``, how likely each action was (see
 # `crib_env.policy.StochasticPolicy`), or by ``action_values(views)``, float64[B, actions]: its
-# value of each, on its own scale. If several cards are discarded one after the other, the last one's
-# value is that of all of them.
+# value of each, on its own scale. If several cards are discarded one after the other, the last
+# one's value is that of all of them.
 
 
 class Option(NamedTuple):

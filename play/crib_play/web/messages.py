@@ -230,7 +230,7 @@ class Guard:
             return 403, "this server refuses messages from other sites"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "a message must be JSON"
-        length = headers.get("content-length", "")
+        length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
         if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most, and says how many it has"
         return None

@@ -26,7 +26,7 @@ class ShardDataset(IterableDataset[dict[str, Any]]):
         seed: fixes the orders; with workers together with ``torch.manual_seed``, from which a
             `DataLoader` draws a seed for each pass.
         env: the environment that the data must be of; None for any.
-        shuffle: False keeps the stored order.
+        shuffle: False keeps the stored order, in each worker of a ``DataLoader``.
     """
 
     def __init__(

@@ -211,8 +211,7 @@ class DealBatch:
         When a deal ends, the next one starts. Returns float32[N], the points of seat 0 less those
         of seat 1, and bool[N], whether a deal ended. Shapes: actions int64[N].
         """
-        if self.batch.step(self.lanes, actions) is not None:
-            raise ValueError("an action is not legal")
+        self.batch.push(self.lanes, actions)
         played = self._play_forced(self.lanes)
         self.observe()
         return played
@@ -225,8 +224,7 @@ class DealBatch:
         """
         copies = copy.copy(self)
         copies._hold(lanes)
-        if copies.batch.step(copies.lanes, np.ascontiguousarray(actions)) is not None:
-            raise ValueError("an action is not legal")
+        copies.batch.push(copies.lanes, actions)
         gains, _ = copies._play_forced(copies.lanes, reset=False)
         running = copies.batch.running()
         copies._hold(running)
@@ -266,7 +264,7 @@ class DealBatch:
             forced = legal & (legal - 1) == 0
             lanes, views = lanes[forced], views[forced]
             places = np.log2(views["legal"]).astype(np.int64)
-            self.batch.step(lanes, views["hand"][np.arange(len(lanes)), places])
+            self.batch.push(lanes, views["hand"][np.arange(len(lanes)), places])
         return gains, ended
 
     def observe(self) -> None:

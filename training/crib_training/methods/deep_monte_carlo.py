@@ -188,7 +188,6 @@ class Actors:
         return self
 
     def __exit__(self, *error: object) -> None:
-        # Python 3.11 hangs at exit if a process dies after parts were cancelled.
         self._pool.__exit__(*error)
 
     @property

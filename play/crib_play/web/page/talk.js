@@ -14,7 +14,10 @@ async function talk(path, message) {
   } catch {
     throw new Refused(0, "The server does not answer; try again in a moment.");
   }
-  if (answer.headers.has("Retry-After")) return talk(path, message); // it is still preparing
+  if (answer.headers.has("Retry-After")) {
+    await new Promise((done) => setTimeout(done, 1000 * answer.headers.get("Retry-After")));
+    return talk(path, message); // it is still preparing
+  }
   const found = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
   if (!answer.ok) throw new Refused(answer.status, found.error);
   return found;
