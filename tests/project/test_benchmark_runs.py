@@ -66,8 +66,20 @@ def test_ledger_rejects_rows_of_other_settings_or_hands() -> None:
     assert job.key == key_of(row)
     assert job.key != key_of({**row, "settings": {**row["settings"], "epochs": 99}})
     assert is_current(row)
-    others = {"hands_seed": row["hands_seed"] + 1, "settings": {}, "line": "former_method", "stage": "earlier"}
-    assert not any(is_current({**row, name: other}) for name, other in others.items())
+    others = {
+        "hands_seed": row["hands_seed"] + 1,
+        "settings": {},
+        "line": "former_method",
+        "stage": "earlier",
+        "seed": SEARCH["seed"] + 1,
+        "suits": "real",
+        "decisions": 2 * SEARCH["decisions"],
+    }
+    assert [name for name, other in others.items() if is_current({**row, name: other})] == []
+    final = next(row for row in read_ledger() if row["stage"] == "final" and row["decisions"] == FINAL["decisions"])
+    assert is_current(final)
+    assert not is_current({**final, "seed": FINAL["first_seed"] + FINAL["seeds"]})
+    assert not is_current({**final, "decisions": 2 * FINAL["decisions"]})
 
 
 def test_ledger_counts_a_run_made_twice_once_and_names_a_torn_line(
@@ -94,6 +106,18 @@ def test_run_that_diverges_has_a_row_and_is_not_chosen(tmp_path: Path, monkeypat
     assert row["made_with"]["trees"].keys() == {"crib_env", "agents", "training", "research"}
     assert read_ledger() == [row]
     assert benchmark_runs.chosen([row], line) == (0, 0)
+
+
+def test_make_other_code_begins_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = Mock(side_effect=DivergedError("the loss is not a number"))
+    monkeypatch.setattr(benchmark_runs, "LEDGER", tmp_path / "ledger.jsonl")
+    monkeypatch.setattr(benchmark_runs, "train", train)
+    job = Job(Line("raw", "mmd"), "search", 0, SEARCH["seed"], SEARCH["decisions"])
+    for tree in ("a", "a", "b"):
+        monkeypatch.setattr(benchmark_runs, "made_with", lambda tree=tree: {"trees": {"training": tree}})
+        benchmark_runs.make(job, tmp_path)
+    first, again, other = (call.args[1] for call in train.call_args_list)
+    assert first == again != other
 
 
 def test_jobs_finishes_a_line_before_the_next_and_budgets_last() -> None:
