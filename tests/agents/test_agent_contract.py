@@ -103,7 +103,7 @@ def test_agent_batch_equals_single_views(name: str, preset: str, players: int) -
 
 
 @every_case
-def test_agent_plays_its_games_to_the_end(name: str, preset: str, players: int) -> None:
+def test_agent_and_its_pickled_copy_play_alike(name: str, preset: str, players: int) -> None:
     """`Lanes` refuses an illegal action; a pickled copy of the agent takes the same actions."""
     agent = find_agent(name)
     twin = pickle.loads(pickle.dumps(agent))

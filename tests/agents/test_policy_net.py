@@ -38,6 +38,7 @@ def test_policy_file_round_trips(tmp_path: Path) -> None:
         agent.save(path)
         again = PolicyNetAgent.load(path)
         assert (actions_of(again, PRESETS[preset]) == actions_of(agent, PRESETS[preset])).all()
+        assert again.to_bytes() == agent.to_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -359,7 +359,7 @@ def test_write_replay_rejects_number_of_agents(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_write_replay_second_agent_plays_all_other_sides(tmp_path: Path) -> None:
+def test_write_replay_names_the_second_agent_on_all_other_sides(tmp_path: Path) -> None:
     agents = load_agent("greedy"), load_agent("random")
     write_replay(tmp_path / "a.html", "three_hand", agents, seed=1, opinions=False)
     assert data_of((tmp_path / "a.html").read_text())["names"] == ["greedy", "random 2", "random 3"]

@@ -394,7 +394,7 @@ def test_rllib_learns() -> None:
 
 
 @pytest.mark.slow
-def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
+def test_rllib_samples_on_after_a_runners_death() -> None:
     module = example("rllib", "ray.rllib")
     import ray
     from ray.cluster_utils import Cluster
@@ -540,7 +540,7 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     assert last < 0.25
 
 
-def test_baseline_learns_from_substitute_games(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learner_takes_a_substitute_for_deal_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """`open_spiel_poker.py` replaces `DealBatch` by games of another library."""
     from crib_training.learn import deal_learners as learner
     from crib_training.methods import mmd

@@ -210,7 +210,7 @@ UNSIGNED = {"endgame", "table_top_values", "table_top_rounds"}
 
 
 @pytest.mark.parametrize("name", sorted(ORDER.keys() - UNSIGNED))
-def test_table_command_makes_a_table_with_its_defaults(name: str) -> None:
+def test_tables_store_the_command_of_their_defaults(name: str) -> None:
     settings = getattr(import_module(f"research.tables.{ORDER[name]}"), name).Settings()
     if settings.out.suffix == ".json":
         made_by = json.loads(settings.out.read_bytes())["made_by"]
