@@ -48,7 +48,7 @@ def rollout(rules: str) -> Work:
 
 
 def repeated(work: Work, times: int) -> Work:
-    """Return a piece of work, repeated."""
+    """Return a piece of work that does ``work`` ``times`` times."""
     return lambda: [work() for _ in range(times)]
 
 

@@ -254,8 +254,8 @@ class GameBatch:
         Raises:
             EpisodeOverError: a game has no running episode.
             TypeError: ``agent`` is no `Agent`.
-            ValueError: it does not play by these rules, or returned no integer for each view.
-            IllegalActionError: one of its actions is illegal. Both name the agent.
+            ValueError: it does not play by these rules, or did not return an integer for each view.
+            IllegalActionError: one of its actions is illegal. The last two name the agent.
         """
         if not len(games):
             return

@@ -23,7 +23,7 @@ class EpisodeOverError(ResetNeeded):
 
 
 class AgentError(ValueError):
-    """An agent failed while it played: it raised a ValueError, or returned no valid actions."""
+    """An agent failed in play: it raised a ValueError, or did not return one integer per view."""
 
 
 class NoProbabilitiesError(ValueError):

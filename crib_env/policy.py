@@ -200,7 +200,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> Any:
 
 # --- pairs of cards to discard: an agent chooses both, the game takes one at a time ---------------
 
-MOST_STORED = 10_000  # more are of games that were broken off
+MOST_STORED = 10_000  # above this the oldest are dropped: their games were broken off
 
 
 class SecondDiscards:
@@ -277,7 +277,7 @@ def _compile_policy(act: Act, family: str, seconds: int) -> Entry:
 
 
 class CompiledAgent:
-    """An agent that acts by one compiled function, so that it plays inside the batch.
+    """An agent that acts by a compiled function, so that it plays inside the batch.
 
     A subclass names itself and its functions as class attributes, so that an instance holds nothing
     but its weights: it pickles, and it costs nothing to copy.

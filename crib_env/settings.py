@@ -218,7 +218,7 @@ def _check_access(path: Path) -> None:
 
 
 def _passes(check: Callable[[Path], None]) -> AfterValidator:
-    """Return a check of a path for pydantic: an OSError becomes a ValueError."""
+    """Return a check of a path for pydantic: an OSError becomes a ValueError, which it expects."""
 
     def checked(path: Path) -> Path:
         try:

@@ -140,7 +140,11 @@ def read_ledger() -> list[Row]:
 
 
 def is_current(row: Row) -> bool:
-    """Return whether a row has a line, settings, suits, seed, length and hands of the protocol."""
+    """Return whether a row is of the protocol.
+
+    Every row needs the protocol's hands; a row of a run also its line, settings, suits and a seed,
+    and in a search or a final run at most its decisions.
+    """
     if row["stage"] not in HANDS_OF:
         return False
     about = PROTOCOL[HANDS_OF[row["stage"]]]

@@ -116,7 +116,7 @@ def mark(exact: bool) -> str:
 
 
 def whole(found: Mapping[str, Any]) -> str:
-    """Return a line's mean with its interval: the root of the seeds' and the hands' squares."""
+    """Return a line's mean and interval, `hypot` of those of its seeds and of its hands."""
     half = np.hypot(interval(found["of_seeds"]), found["of_hands"])
     return f"{mark(found['exact'])}**{found['mean']:.3f}**" + ("" if np.isnan(half) else f" ± {half:.3f}")
 

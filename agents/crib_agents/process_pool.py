@@ -23,8 +23,8 @@ from typing import Any, TypeVar
 from crib_agents.bot.program import end_programs
 from crib_env.errors import printable
 
-# One thread per process: more would compete for the cores, and the last bit of a matrix product may
-# depend on their number.
+# One thread per process: more would compete for the cores, and their number can change the order in
+# which a matrix product is summed, and so its last bit.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 PATIENCE = 2.0  # seconds until processes that do not end are killed
 

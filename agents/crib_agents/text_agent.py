@@ -39,7 +39,7 @@ Complete = Callable[[list[Message]], str]
 MOST_CHARACTERS = 200_000  # read from the end of a reply
 MOST_BYTES = 8 * MOST_CHARACTERS  # of a server's answer
 SENT_BACK = 2_000  # characters from the end of a bad reply that are sent back to the model
-TRIES = 3  # calls of ``complete`` for one reply
+TRIES = 3  # most calls of ``complete`` for one reply
 
 
 class TextAgent:

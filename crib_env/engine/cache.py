@@ -60,7 +60,7 @@ _said: set[str] = set()
 def say_once(text: str, key: str) -> None:
     """Log a warning once per key; without logging set up, it goes to stderr.
 
-    Child processes of `multiprocessing` log nothing here.
+    Child processes of `multiprocessing` leave it to their parent.
     """
     if key not in _said and multiprocessing.parent_process() is None:
         _said.add(key)
@@ -125,7 +125,7 @@ def _folder(chosen: str | None) -> tuple[Path | None, tuple[Path, ...]]:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that machine code is written to, or None if none can be written."""
+    """Return the folder that machine code is written to, or None if there is no such folder."""
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))[0]
 
 
@@ -184,7 +184,7 @@ class KernelFile:
         return True
 
     def save(self) -> None:
-        """Store compiled code if a folder can be written; remove the least recently used files."""
+        """Store compiled code if a folder can be written; keep the last used `MOST_FILES` files."""
         if self.identity is None:
             return
         try:

@@ -165,7 +165,7 @@ class CudaBatch:
         states: the records of the games, `family.state`[N].
 
     Raises:
-        ValueError: an invalid argument, by name.
+        ValueError: an invalid argument, which the message names.
     """
 
     def __init__(

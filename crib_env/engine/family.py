@@ -47,8 +47,8 @@ class Features(NamedTuple):
 
     state: Layout  # of the view as a whole
     rows: int  # how many rows follow, one for each action that may be legal at a time
-    # The row of an action: first 1 + the action, second its certain or mean gain. A row without an
-    # action is all 0.
+    # The row of an action: first 1 + the action, second its certain or mean gain, in points (with
+    # ``places`` in fours of points). A row without an action is all 0.
     row: Layout
     # For each action, the rows that it adds to. If given, a row stands for a place, such as a line,
     # instead of an action; its first number is negative if the place scores for the other side; and
@@ -122,8 +122,10 @@ class Family:
     layout: Layout  # the observation's slices
     phases: tuple[str, str, str]  # the three kinds of points that a tally keeps apart
     features: Features  # what `Kernels.write_features` writes
-    hand: Callable[[Any], list[int]]  # (view) -> the ids of the cards that its seat holds
-    # (state) -> a card id: the starter, turned or not; at Table Top the card in turn.
+    # (view) -> the ids of the cards that its seat holds; at Table Top the card in turn, if its own.
+    hand: Callable[[Any], list[int]]
+    # (state) -> the id of a card that seats may not know: the starter, which no seat knows until it
+    # is turned; at Table Top the card in turn.
     hidden_card: Callable[[Any], int]
     why_illegal: Callable[[Any, int], str]  # (view, action) -> why it is illegal, as a sentence
     text: Callable[..., str]  # (view, rules, name, number of the deal, events)
@@ -132,7 +134,8 @@ class Family:
     # mean of the others until the episode's end: the cost of an illegal action.
     worst_loss: Callable[[Any, bool], int]
     # (views of some seats at one moment, a `Scene`) -> the parts of a drawing for
-    # `crib_env.render.svg.document`. The first view's seat is below; part 0 is the background.
+    # `crib_env.render.svg.document`. The first view's seat is below. Part 0 is the background,
+    # which stays the same in a game.
     draw: Callable[..., list[str]]
     # (all seats' views before a deal's last turn, its actions, the scores before and after, whether
     # hands are shown) -> their views while the deal is counted.

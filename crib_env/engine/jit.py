@@ -84,7 +84,7 @@ def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
 def _keepable(dispatcher: Any) -> Callable[[Any], Any]:
     """Return a ``compile`` for a kernel whose code entries may store.
 
-    Any caller may compile the kernel first, Python or any function: the kernel itself sets all
+    Any caller may compile the kernel first, Python or any function, so the kernel itself sets all
     options that it would otherwise take from that caller.
     """
     compile_ = dispatcher.compile

@@ -421,7 +421,7 @@ def nth_legal(masks, draws, actions):
 
 @entry(void(RNGS_T, int64[:, ::1], int64[::1], int64[::1]))
 def draw_shares(rngs, bounds, lanes, drawn):
-    """Draw one of K shares for each of ``lanes``, by cumulative ``bounds``, int64[N, K]."""
+    """Draw one of K shares for each of ``lanes``; ``bounds``, int64[N, K], add them up to 2**32."""
     for j in range(lanes.shape[0]):
         lane = lanes[j]
         word = next_word(rngs[lane])

@@ -111,7 +111,7 @@ def _twin(function: Any) -> FunctionType:
 
 
 def _set_environment(code: Any) -> None:
-    """Define the variable that holds the Python objects of code, such as those of ``print``."""
+    """Define the variable that holds the Python objects which code uses, as ``print`` does."""
     target, codegen = code.target_context, code.codegen
     name = target.get_env_name(code.fndesc)
     module = codegen._create_empty_module(name)

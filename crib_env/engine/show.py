@@ -115,7 +115,7 @@ def with_starter(table, key, suits, jacks, held, starter, flush_size):
 
 @kernel
 def read_sum(table, pair, i):
-    """Return a sum of `fill_sums`: 0 to 12 with a given rank, 13 to 103 with two, 104 with none."""
+    """Return sum ``i`` of `fill_sums`: 0 to 12 given one rank, 13 to 103 given two, 104 none."""
     at = SUMS + SUM_BYTES * (SUMS_PER_PAIR * pair + i)
     return np.int64(table[at]) | np.int64(table[at + 1]) << 8 | np.int64(table[at + 2]) << 16
 

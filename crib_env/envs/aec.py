@@ -52,8 +52,9 @@ class CribbageAEC(ShowsGame, EnvSettings, AECEnv[str, Observation, "int | None"]
     Its keywords are described at `EnvConfig`; `crib_env.six_card_v0.env` lists them. An illegal
     action with ``on_illegal="terminate"`` ends the episode, as PettingZoo's TerminateIllegalWrapper
     does, at `illegal_reward` for the seat that acted; with ``"random"`` ``info["illegal_action"]``
-    has the replaced action (-1 if none was, -2 for any below 0). ``mask_in_observation=False`` is
-    for wrappers of observations, such as SuperSuit's, that need the bits alone.
+    has the seat's replaced action (-1 if none was, -2 for any below 0).
+    ``mask_in_observation=False`` is for wrappers of observations, such as SuperSuit's, that need
+    the bits alone.
 
     Attributes:
         game: the `Game`, for reading. The environment does not notice moves and positions set on

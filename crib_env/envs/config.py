@@ -1,6 +1,6 @@
 """The keywords of an environment, in one place: type, values, default and purpose of each.
 
-Signatures, help and checks of the six forms, and the tables of their pages, are made from it.
+Signatures, help and checks of the six forms, and the tables of their pages, are made from them.
 """
 
 from __future__ import annotations

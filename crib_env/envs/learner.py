@@ -151,7 +151,7 @@ class LearnerBatch:
         self.dones[:] = False
 
     def step(self, actions: Array, resets: Bools | None = None) -> None:
-        """Act for every learner; where ``resets`` (bool[N]) begin an episode. Sets attributes."""
+        """Act in each game, or where ``resets`` (bool[N]) begin an episode; set the attributes."""
         if not self._running:
             raise EpisodeOverError("step() without running episodes: call reset() first")
         given = np.asarray(actions)

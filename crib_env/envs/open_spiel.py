@@ -175,7 +175,7 @@ class DealState(pyspiel.State):
                 self._begin()
         elif len(self.laid) < LAID:
             self.laid.append(action)
-            if len(self.laid) < LAID:  # chance turns the starter before the last one
+            if len(self.laid) < LAID:  # the last one waits for the starter, which chance turns
                 self._step(action)
         else:
             self._step(action)

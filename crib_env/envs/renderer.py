@@ -102,7 +102,7 @@ class ShowsGame:
 
         Raises:
             EpisodeOverError: before the first reset.
-            DependencyNotInstalled: a mode with pixels needs the extra ``render``.
+            DependencyNotInstalled: the mode needs pixels, and so the extra ``render``.
         """
         self._check_begun()
         mode, game = self.render_mode, self.game

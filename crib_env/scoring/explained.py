@@ -154,7 +154,7 @@ def score_line(
 def score_play(pile: Cards, go: bool = False) -> Score:
     """Return the points of the last card played: fifteen, pairs, a run, thirty-one (H4, H6).
 
-    The points for a go and for the last card are not included.
+    The points for a go and for the last card do not depend on the cards and are not included.
 
     Args:
         pile: the cards of the present count in the order played, the new one last.

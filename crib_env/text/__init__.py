@@ -159,7 +159,7 @@ class Reader:
         return action
 
     def give_up(self, view: View, rng: np.random.Generator) -> int | None:
-        """Count a decision without a good reply; return a random action or None."""
+        """Count a decision without a good reply; by `on_failure` return a random action or None."""
         self.tally.failed += 1
         if self.on_failure != "random":
             return None

@@ -116,7 +116,7 @@ def count_states(cards: int, single_count: bool) -> Counts:
     points = np.repeat(np.array(makes, dtype=np.int8), 2, axis=0)
     for go in range(2):
         after[go::2] = np.where(plain == NONE, NONE, 2 * plain + go)
-    points[1::2] -= (count[after[1::2]] == 31) & (plain != NONE)  # one point is left for 31 (H6)
+    points[1::2] -= (count[after[1::2]] == 31) & (plain != NONE)  # go pegged: 31 adds one (H6)
     last_two = np.zeros((2 * within[2 * cards - 3], PAIR, 2, RANKS), dtype=np.int8)
     alone = np.zeros((2 * n, FIRST[4]), dtype=np.int8)
     few = 2 * np.array(within, dtype=np.int64)

@@ -119,7 +119,7 @@ def deal_outcomes(agent: str = "expert", deals: Count = 150_000, seed: Seed = 20
 def sample_pegging(rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and hand.
 
-    The last axes: points pegged by this seat or the other; their number, sum and sum of squares.
+    For the points pegged by this seat and the other: number of deals, sum and sum of squares.
     """
     sums = np.zeros((2, len(multisets(rules.dealt - 2)), 2, 3))
     for games, rng in batches(rules, deals, LANES, seed_seq, f"deals of {agent.name}", episode="deal"):

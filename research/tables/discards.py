@@ -53,7 +53,8 @@ def add_cribs(v, cards, pair, other, starter, expected, table, counted, cribs, o
 
     ``pair`` is the seat's own discard. By cell: ``counted``, int64[CELLS, 2], counts the pairs
     dealt and discarded; ``cribs``, float64[CELLS, 5], adds up, for the pairs dealt, the crib, its
-    excess over ``expected`` and its square, and for the pairs discarded, the crib and its square.
+    excess over ``expected`` and the crib's square, and for the pairs discarded, the crib and its
+    square.
     ``own``, float64[3], adds up, for the pairs discarded, the crib expected, the excess over it and
     the square of the excess.
     """

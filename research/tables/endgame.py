@@ -135,7 +135,7 @@ endgame_softmax = softmax_of(endgame_value)  # the policy of self-play
 
 @kernel
 def peg_deal(p, s, needs, held, counts, single, hands, weights, rng, places, plays_of):
-    """Peg the holdings ``held`` and write each card's table entries; return the number written."""
+    """Peg ``held``; write a row of ``places`` per card that does not win; return how many."""
     pegging.begin_play(p, plays_of)
     p["needs"][PONE] = needs[PONE]
     p["needs"][DEALER] = needs[DEALER]

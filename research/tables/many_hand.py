@@ -2,8 +2,8 @@
 
 `python -m research.tables many_hand_cribs`: all seats discard by the current means. The program
 counts the crib with every card that a seat could have discarded, so rare discards get samples too.
-The next table is the mean over the rounds so far. Single rounds would swing, because all seats
-discard by the same table.
+The next table is the mean over the rounds so far; the second round replaces the first. Single
+rounds would swing, because all seats discard by the same table.
 """
 
 from __future__ import annotations

@@ -111,7 +111,10 @@ def draw_rank(listed, n, chance, rng):
 
 @kernel
 def next_player(p, seat, held, single, hands):
-    """Peg the go or last point if ``seat`` has earned it; return the next player."""
+    """Peg the go or last point if ``seat`` has earned it; return the next player.
+
+    ``held``: the holdings of both seats.
+    """
     return pegging.next_turn(p, single, hands[held[seat], pegging.LOWEST], hands[held[1 - seat], pegging.LOWEST])
 
 

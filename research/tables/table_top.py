@@ -302,8 +302,8 @@ def measure_rounds(
     """Play rounds of the expert against itself, for points, and return their points.
 
     Returns int64[rounds, 2], the points of the dealer's side and of the other; and float64[28,
-    rounds, 2], by turn the mover's expected points of both sides in the count, less the actual
-    ones.
+    rounds, 2], after each turn the points of both sides in the count that its mover expected, less
+    the actual ones.
     """
     games = GameBatch(PRESETS[preset], rounds, players=players, episode="round", seed=seed_seq)
     games.reset(dealer=DEALER)

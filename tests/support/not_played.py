@@ -6,7 +6,7 @@ NOT_PLAYED: dict[str, set[str]] = {
     "expert": {"many_hand"},
     "master": {"many_hand"},
     "equilibrium": {"table_top", "many_hand"},  # not solved
-    "learned_mixed": {"table_top", "many_hand"},  # it acts in two-hand games alone
+    "learned_mixed": {"table_top", "many_hand"},  # trained for two-hand games alone
 }
 
 

@@ -34,7 +34,7 @@ def scores(state: Any) -> list[int]:
 
 
 def play_games(spiel: Any, players: int, games: int) -> tuple[int, dict[str, int]]:
-    """Play ``games`` games on both; return the cribs with a flush of four, and the games by end.
+    """Play ``games`` games on both; count the cribs with a flush of four, and the games by end.
 
     Args:
         spiel: OpenSpiel's game.

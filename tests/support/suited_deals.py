@@ -64,7 +64,7 @@ class SuitedDeals:
         return max(best.values()) - itself, max(same.values()) - itself, pegging
 
     def _against(self, hand: Cards, role: int, pair: Cards) -> tuple[float, list[Any]]:
-        """Return the mean show after a discard, and the pegging's states by probability."""
+        """Return the mean show after a discard, and the pegging's states with probabilities."""
         kept = tuple(card for card in hand if card not in pair)
         others = [card for card in self.deck if card not in hand]
         deals = [

@@ -131,7 +131,10 @@ def printing() -> Iterator[None]:
 
 @contextmanager
 def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
-    """Turn an error into one stderr line and a status; if a package is missing, print ``about``."""
+    """Turn an error into one line on stderr and an exit status.
+
+    If a package is missing and ``about`` is given, print it and what to install, without an error.
+    """
     try:
         yield
     except KeyboardInterrupt as stop:

@@ -96,8 +96,8 @@ class Interruptions(list[int]):
 def interruptions(note_first: bool = False) -> Iterator[Interruptions]:
     """Yield a list to which every Ctrl-C, and every SIGTERM in `terminable`, adds its number.
 
-    With ``note_first`` the first signal raises nothing. Outside the main thread, and for a signal
-    without a handler, the list stays empty.
+    With ``note_first`` the first signal raises nothing, and only Python's and our own handlers are
+    replaced. Outside the main thread, and for a signal without a handler, the list stays empty.
     """
     came = Interruptions()
     came.noted = int(note_first)

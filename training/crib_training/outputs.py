@@ -1,6 +1,7 @@
-"""Files and folders of results, checked before the work so that none is lost; tables; memory.
+"""Files and folders of results, tables, and the peak memory of the work.
 
-A folder for results belongs to one command at a time, and a run in it is not overwritten.
+Paths are checked before the work, so that no result is lost to a bad path. A folder for results
+belongs to one command at a time, and a run in it is not overwritten.
 """
 
 from __future__ import annotations
@@ -155,9 +156,9 @@ def resume_option(out: Path) -> str:
 def command(
     program: str, settings: Any, leave_out: Collection[str] = (), with_defaults: Collection[str] | None = None
 ) -> str:
-    """Return the command line of settings, without defaults except those in ``with_defaults``.
+    """Return the command line of settings, quoted for a shell, without those in ``leave_out``.
 
-    ``with_defaults`` None keeps all defaults.
+    Defaults are left out too, except those in ``with_defaults``; None keeps all of them.
     """
     words = [program]
     for field in fields(settings):

@@ -102,7 +102,7 @@ def read(path: Path) -> Results:
 
 
 def stored(file: str) -> list[Results]:
-    """Return the stored results of the built-in agents in files of this name, one per game."""
+    """Return the stored results of the built-in agents at one game, whose files have this name."""
     paths = [folder() / name / file for name in BUILT_IN]
     return [read(path) for path in paths if path.is_file()]
 

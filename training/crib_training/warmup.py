@@ -59,7 +59,7 @@ def batches(name: str, agent: str) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Compile by playing a little of everything, and print the time that each game took."""
+    """Compile by playing a little of everything, and print the time that each environment took."""
     for name in settings.envs:  # a wrong name is found before anything is compiled
         find_env(name)
     for name in settings.agents:

@@ -25,7 +25,7 @@ class PhasedAgent:
     Args:
         discard: chooses the discards: a name, an agent or a function, such as an agent trained on
             ``discard_v0``.
-        pegging: plays the pegging, such as an agent trained on ``pegging_v0``.
+        pegging: the same for the pegging, such as an agent trained on ``pegging_v0``.
         name: its name in tables; by default both names.
     """
 

@@ -45,7 +45,8 @@ class DiscardChoice:
             the points that `learned`'s network expects besides hand and crib.
         points: the sum of the three.
         win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
-            the difference in points, scaled. With three and four hands always of the game.
+            the difference in points, scaled. With three and four hands it is always the probability
+            of winning the game.
     """
 
     discard: str

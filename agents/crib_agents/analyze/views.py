@@ -51,7 +51,8 @@ def discard_view(
         records [1] of the two-hand view.
 
     Raises:
-        ValueError: unreadable cards, a wrong number of them, or scores beyond the target.
+        ValueError: unreadable or repeated cards, a wrong number of them, or scores not below the
+            target.
     """
     chosen = find_rules(rules, TwoHandRules)
     mine = read_cards("hand", hand)
@@ -98,7 +99,8 @@ def pegging_view(
 
     Raises:
         ValueError: unreadable or repeated cards, a wrong number of them, a pile that cannot have
-            been played, or a position in which it is not this seat's turn.
+            been played, a position in which it is not this seat's turn, or scores not below the
+            target.
     """
     chosen = find_rules(rules, TwoHandRules)
     held, away, up = (read_cards("hand", hand), read_cards("discarded", discarded), parse_card(starter))

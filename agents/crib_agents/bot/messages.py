@@ -66,7 +66,7 @@ def preset_of(game: str) -> Rules:
 
 
 def places_cards(family: Family) -> bool:
-    """Return whether a family's decisions place a card on a layout, or else use a held card."""
+    """Return whether a family's decisions place cards on a layout; if not, they use held cards."""
     return "layout" in (family.view.names or ())
 
 
@@ -204,7 +204,7 @@ def event_messages(events: Sequence[Event]) -> list[Message]:
 
 
 def read_action(answer: object, message: Message) -> list[int]:
-    """Return the action of an answer, or both cards to discard; a ValueError if it is illegal."""
+    """Return the action of an answer, or both cards to discard; raise a ValueError if illegal."""
     action: Any = answer.get("action") if isinstance(answer, dict) else None
     legal = message["legal"]
     if "card" in message:

@@ -225,7 +225,9 @@ def end_programs() -> None:
 
 # --- the agent ------------------------------------------------------------------------------------
 
-WARM = 3.0  # extra time of a later program's first decision, in multiples of the first program's
+# Extra time for the first decision of a program that is started again, in multiples of the time
+# that the first program took for its first.
+WARM = 3.0
 MOVE_SECONDS = 60.0  # default limit of a decision
 MOST_NAME = 60
 

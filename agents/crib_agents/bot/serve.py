@@ -29,7 +29,7 @@ from crib_env.errors import NoResultError
 from crib_env.policy import Agent, StochasticPolicy, Views, action_probabilities, check_actions
 from crib_env.supported_rules import refuse_rules
 
-AT_ONCE = 64  # lines per call of `Bot.answers`
+AT_ONCE = 64  # most lines per call of `Bot.answers`
 LOOK_EVERY = 0.2  # seconds between checks that the parent is alive
 AUTHOR = "crib-env"
 

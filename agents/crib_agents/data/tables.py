@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 ROLES = ("pone", "dealer")
 DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of the game axis
 VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the order of that axis
-MANY_HAND = ("three_hand", "four_hand")  # the many-hand presets
+MANY_HAND = ("three_hand", "four_hand")  # the many-hand presets, likewise
 
 
 @dataclass(frozen=True, eq=False)

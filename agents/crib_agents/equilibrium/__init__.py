@@ -267,7 +267,7 @@ def pegging_probabilities(v, weights, probabilities):
     for i in range(n):
         if total > 0.0:
             probabilities[i] /= total
-        elif v["legal"] >> i & 1 and ranks > 0:  # no probability is left: the first card that fits
+        elif v["legal"] >> i & 1 and ranks > 0:  # those that fit have probability 0: take the first
             probabilities[i] = 1.0
             total = 1.0
 

@@ -180,7 +180,10 @@ def within(win_table, i_deal, pone, dealer):
 
 @kernel
 def fill_stages(win_table, i_deal, pone, dealer, plays, s):
-    """Fill ``s["after_pegging"][i, j]``: the value after pone pegs i and the dealer j < plays."""
+    """Fill ``s["after_pegging"][i, j]``: the value after pone pegs i and the dealer j.
+
+    Both are below ``plays``.
+    """
     total = s["total"]
     for t in range(TOTAL_SIZE):
         total[t] = 0.0
@@ -399,7 +402,10 @@ def best_pair(v, s, columns):
     seconds=6,
 )  # fmt: skip
 def discard_views(views, rows, win_table, model, before, share, table, near, scratch, bonus, columns, actions):
-    """Fill the columns, with a bonus on each pair, and choose the cards, of the views ``rows``."""
+    """Fill the columns, with a bonus on each pair, and choose the cards, of the views ``rows``.
+
+    All of them are valued by ``win_table``.
+    """
     for k in rows:
         pairs = fill_columns(views[k], win_table, model[0], before, share, table, near, scratch[0], columns[k])
         for pair in range(pairs):

@@ -113,7 +113,7 @@ def end_value(p, j, s, win_table):
 # --- the other seat's answers near the end of a game, found by a search ---------------------------
 
 NEAR = 7  # most points that each seat needs where replies are searched
-LAST = 1  # most cards played before; later, replies follow the rollout policy
+LAST = 1  # most cards played before; later, replies are the softmax of `belief`
 OWN_HANDS = 256  # drawn for this seat
 ASKED = 32  # of those per hypothesis; hypotheses take different ones, so that errors average out
 FEW = 16  # after this number of hands the search ends if one reply is clearly best
@@ -285,7 +285,8 @@ def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``; start the findings with its points.
 
     Writes ``positions[1]`` after the card, and ``positions[2]`` if the other then has no card that
-    fits. Returns the seat to play in the second, and the most pips that fit in the first.
+    fits. Returns the seat to play in ``positions[2]``, and the most pips that fit in
+    ``positions[1]``.
     """
     heard = positions[1]
     passed = positions[2]
@@ -362,7 +363,7 @@ ENDGAME_UNIT = 256.0  # the file's units per game
 
 @cache
 def read_tables(dealt: int) -> tuple[Floats, Doubles, Doubles]:
-    """Return a game's rollout policy, keeping rates by role, and odds of one suit by role.
+    """Return a game's rollout policy, keeping rates by role, and odds ratios of one suit by role.
 
     The policy's tables, float32, are those by points, then those of the end, at the offsets that
     `belief` names.

@@ -110,7 +110,7 @@ KEEPING_RATES = CHARTS * CELLS
 CHARTS_SIZE = KEEPING_RATES + CHARTS * RANKS
 
 # Values in the pegging, in points.
-REPLY = 0.8  # a likely point of the other seat's next card
+REPLY = 0.8  # a likely point of the other seat's next card: below 1, because it may err
 ANSWER = 0.6  # a point of this seat's answer: less, because the other may play another card
 GO = 1.0  # the point for a go or last, times the probability that the other has no card that fits
 LOW = 0.1  # keeping a card below five, for each pip below: low cards win the go later

@@ -64,7 +64,8 @@ def solve(deal: Outcomes, target: int, beyond: Doubles | None = None) -> Doubles
     """Return pone's `probabilities` at a deal's start, float64[target + 1, target + 1, 6].
 
     By pone's needs and the dealer's. ``beyond``, by the same needs up to its size, is added to
-    pone's probability of winning, because both seats play to the score.
+    pone's probability of winning by average deals, because near the end both seats play to the
+    score.
     It solves one sum of needs after another, the lowest first: a deal only lowers the sum. The
     arrays have a margin of zeros before index 0, for scores outside the bounds.
     """

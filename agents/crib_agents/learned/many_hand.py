@@ -73,7 +73,10 @@ def certain(v, seen, k):
 
 @kernel
 def card_values(v, table, weights, seen, now, values):
-    """Write each card's certain value, ``now``, and value; ``seen``: scratch, [SIZE_OF_MANY]."""
+    """Write each legal card's certain value into ``now``, and its value into ``values``.
+
+    ``seen`` is scratch for the observation, float64[SIZE_OF_MANY].
+    """
     places = stack.ints(MOST_INPUTS)
     inputs = stack.floats(MOST_INPUTS)
     before = stack.floats(WIDEST)

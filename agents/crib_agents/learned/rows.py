@@ -2,8 +2,9 @@
 
 A network reads some slices of the observation, the features of the state, and the card's row
 without its first two numbers. Those two are the action and the certain points, which the agent adds
-itself. Networks for discarding two cards read only the row of a pair. Two numbers are spread out:
-the ranks kept are a thermometer, and the count with the card is one-hot.
+itself. Networks for discarding two cards read only the row of a pair. Whole numbers whose single
+values matter are spread out over several inputs: the ranks kept are a thermometer, and the count
+with the card is one-hot.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ MEAN_PEGS = 1  # by role, pone first, without heels
 DEAL_CRIB = 3
 BOTH_PEG = 4  # [pone's points, dealer's]: their probability in the whole pegging
 PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same at the moment when pone first has as many or more
-CHANCES = PONE_OUT + PLAY * PLAY  # pone's of winning: [role just counted, pone's needs, dealer's]
+CHANCES = PONE_OUT + PLAY * PLAY  # that pone wins, [role just counted, pone's needs, dealer's]
 
 
 def probabilities_of(rules: TwoHandRules) -> Doubles:
@@ -140,7 +140,7 @@ def before_pegging(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the probability of winning the game with a pair to discard, by its expected points."""
+    """Return the probability of winning the game if a pair is discarded, by its expected points."""
     role = 1 - v["dealer"]
     probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)

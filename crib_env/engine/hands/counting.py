@@ -130,7 +130,7 @@ def starters_total(v, table, low, high):
 
 @kernel
 def count_hand(v, table, low, high, each, counts):
-    """Write ``counts`` (float64[30], by points): ``each`` for every starter the seat has not seen.
+    """Write ``counts``, float64[30]: by points, ``each`` times the unseen starters that make them.
 
     The seat discards ``low`` and ``high``. Flushes and nobs are included (C2, C4, H8, F6).
     """

@@ -16,7 +16,7 @@ from crib_env.engine.record import NONE
 ACTIONS = 52
 GAMES = 7
 SEATS = 4
-HELD = 6  # of `MANY`: the number of cards that a seat holds
+HELD = 6  # of `MANY`: bits for the number of cards of a seat, 0 to 5
 SLOT_OF_TWO = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
 SLOT_OF_MANY = 18 + SEATS  # of the pile: rank 13, suit 4, who played it, still in the present count
 

@@ -52,7 +52,7 @@ def order_suit(card, dealt):
 
 @kernel
 def number_cards(cards, n, seen):
-    """Number ``n`` cards within their ranks; return ``seen`` (3 bits a rank) with these."""
+    """Number the first ``n`` cards within their ranks; add them to ``seen`` (3 bits a rank)."""
     for i in range(n):
         rank = cards[i] >> 2
         cards[i] = 4 * rank + (seen >> 3 * rank & 7)

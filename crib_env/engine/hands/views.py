@@ -22,7 +22,7 @@ def view_kernel(size: Sizes) -> Kernel:
     """Return the kernel ``(s, rules, seat, v)`` that fills a view.
 
     A view of a game for two lacks the fields of the sides. ``many`` is captured, so the compiler
-    knows it before types and drops the code that reads them.
+    knows its value before it infers types, and drops the code that reads them.
     """
     seats = size.seats
     many = seats > 2

@@ -87,8 +87,8 @@ def replay_page(session: Session, title: str, *, opinions: bool = True, seats: S
         session: the game, as far as it has been played.
         title: the heading.
         opinions: as `write_replay`.
-        seats: the seats whose knowledge the file holds; by default that of each seat, of all seats
-            together, and of a spectator of all cards (`every_eyes`).
+        seats: the seats whose knowledge the file holds, with a menu entry each; by default that of
+            each seat, of all seats together, and of a spectator of all cards (`every_eyes`).
     """
     called = names(session)
     eyes = every_eyes(session.game.players, called)
@@ -305,7 +305,7 @@ class _Drawer:
 
 
 def _open_cards(view: Any, counted: frozenset[int]) -> Any:
-    """Return a view without the cards that were not counted, if the game was won before them."""
+    """Return a view without uncounted cards: once the game is won, no more hands are shown."""
     view = view.copy()
     for field in {"hand", "discarded"}.intersection(view.dtype.names):
         cards = [card for card in view[field].tolist() if card in counted]

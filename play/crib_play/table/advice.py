@@ -213,7 +213,10 @@ def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
-    """Yield each order of a turn's actions and the ``ask`` number of each, all over ``above``."""
+    """Yield every way to take a turn, action by action, and the ``ask`` number of each action.
+
+    Every legal action is tried, not only those taken; ``ask`` numbers up to ``above`` are left out.
+    """
 
     def walk(taken: list[int], values: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):

@@ -78,7 +78,7 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
 
 
 def usual_opponent(preferred: str, game: TableGame) -> str:
-    """Return the preferred opponent, or our strongest agent if that does not play the game."""
+    """Return the preferred opponent; our strongest agent if the preferred one cannot play."""
     if preferred not in agent_names() or refusal(load_player(preferred), game) is None:
         return preferred
     return next(name for name in ("learned", "rule_based") if refusal(load_player(name), game) is None)

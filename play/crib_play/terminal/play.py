@@ -215,7 +215,7 @@ class Player:
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
     def muggins(self) -> None:
-        """Turn muggins on or off."""
+        """Turn muggins on or off: whether the person counts their own hands."""
         self.chosen = replace(self.chosen, muggins=not self.chosen.muggins)
         own = "yours to count; the score counts them in full whatever you miss"
         self.screen.line(f"  your hands are {own if self.chosen.muggins else 'counted for you'}")

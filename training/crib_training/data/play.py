@@ -278,7 +278,7 @@ def _mixture(agent: Agent, views: Views, actions: Array, size: int) -> Doubles:
     if isinstance(agent, StochasticPolicy):
         try:
             return agent.action_probabilities(views)
-        except NoProbabilitiesError:  # one of two agents joined by a slash does not give them
+        except NoProbabilitiesError:  # one part of a `PhasedAgent` draws and does not give them
             return np.full((len(views), size), np.nan)
     if getattr(agent, "draws", False):
         return np.full((len(views), size), np.nan)

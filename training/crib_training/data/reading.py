@@ -32,8 +32,8 @@ COLUMNS = {
     "regret": "expert's best value less the value of the action taken",
 }
 VALUES = {"expert": ("values", "regret"), "own": ("values",)}  # the columns of --values
-# Written only if named: positions take longer to write than the games to play, and the
-# probabilities of a deterministic agent only repeat its action.
+# Not among the usual columns: positions take longer to write than the games to play, and the
+# probabilities of a deterministic agent only repeat its action; see `chosen_columns`.
 NAMED = ("position", "probabilities")
 USUAL = tuple(name for name in COLUMNS if name not in (*NAMED, *VALUES["expert"]))
 

@@ -173,7 +173,7 @@ def playout_kernels(act: Act) -> tuple[Callable[..., tuple[int, int]], Callable[
     return discard, follow
 
 
-# A value is the mean over shifts of both scores by these points, with normal weights.
+# A value is the mean over shifts of both scores by these points, weighted as by a normal curve.
 SHIFTS = np.array([-4, -2, 0, 2, 4])
 _WEIGHTS = np.exp(-0.5 * (SHIFTS / 2.0) ** 2)
 SHIFT_WEIGHTS = np.outer(_WEIGHTS, _WEIGHTS) / _WEIGHTS.sum() ** 2
@@ -227,7 +227,7 @@ def smooth_chance(playout, k, a, b, wins):
 
 @kernel
 def smooth_win(a, b, wins):
-    """Return the mean of the table over the shifts, which is that of `smooth_chance` over deals."""
+    """Return the mean of the table over the shifts: the mean of `smooth_chance` over all deals."""
     target = wins.shape[0] - 1
     chance = 0.0
     for i in range(SHIFTS.shape[0]):

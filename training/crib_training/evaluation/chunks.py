@@ -32,7 +32,7 @@ from crib_training.workers import Record
 
 KINDS = ("games", "deals")
 Episode = Literal["game", "match"]
-PASSING = ("seed", "gauntlet", "strict")  # settings on which no chunk depends
+PASSING = ("seed", "gauntlet", "strict")  # settings outside the identity; a chunk has its own seed
 CORRECTION_PLACES = 5  # decimal places that are written
 INSTANCES = 32  # agents that a process keeps: those of a few pairings, played one after the other
 

@@ -34,7 +34,8 @@ def fit_ratings(
 ) -> Doubles:
     """Return the maximum-likelihood ratings, float64[..., N], of games won, [..., N, N].
 
-    By default the games lost are ``won`` transposed. ``anchor`` is rated 0, or else the mean.
+    By default the games lost are ``won`` transposed. The rating of agent ``anchor`` is 0; without
+    an anchor the mean rating is 0.
     """
     wins = np.array(won, dtype=np.float64)
     n = wins.shape[-1]
@@ -91,7 +92,8 @@ def resampled(
     """Return bootstrap tables of games won and lost, float64[2, resamples, agents, agents].
 
     Pairs are resampled, since their games share their cards: within each pairing, or ``together``
-    in all. A level pair is added: without it, an agent that won every game would have no interval.
+    in all. A level pair is added: without it, the interval of an agent that won every game would
+    have no width.
     """
     games = 1 + opponents
     tables = np.zeros((2, resamples, agents, agents))

@@ -289,7 +289,7 @@ class Policy(PolicyNet):
 
 
 class GamesLearner(Learner):
-    """A method that learns from a `DealBatch`, and from any memories of it.
+    """A method that learns from a `DealBatch`, and perhaps from memories of its decisions.
 
     Attributes:
         games: the deals that it plays.
@@ -344,7 +344,7 @@ class Rollout(NamedTuple):
 
 
 def both_seats(games: DealBatch) -> Tensor:
-    """Return the critic's input: the places of both observations, and a summary of the features."""
+    """Return the critic's input: the mover's places, the other seat's, a summary of features."""
     observations = torch.from_numpy(games.observations)
     parts = [observations[:, :PLACES], torch.from_numpy(games.others)]
     if games.size > PLACES:

@@ -69,7 +69,10 @@ def batches(samples: Samples, size: int, rng: np.random.Generator) -> Iterator[M
 def fit(
     self_play: SelfPlay, nets: runs.AveragedNets, samples: Samples, size: int, share: float, rng: np.random.Generator
 ) -> float:
-    """Learn from every sample once, at a ``share`` of the learning rate; return the mean loss."""
+    """Learn from every sample once, in batches of ``size``; return the mean loss.
+
+    ``share`` multiplies the learning rate.
+    """
     losses = [nets.step(self_play.loss(samples, rows), share) for rows in batches(samples, size, rng)]
     return float(torch.stack(losses).mean())
 
@@ -188,6 +191,7 @@ class Actors:
         return self
 
     def __exit__(self, *error: object) -> None:
+        # Cancel no part before: Python 3.11 would hang at its exit if a process then died.
         self._pool.__exit__(*error)
 
     @property

@@ -86,7 +86,7 @@ class Learner(deal_learners.RegretLearner):
             seen=seen[~explores], masks=masks[~explores], policy=policy[~explores], weight=weight[~explores]
         )
 
-        # The same in all iterations, so that a position's regrets weigh all iterations alike.
+        # The explorer draws alike in all iterations, so that a position's regrets weigh them alike.
         uniform = masks / masks.sum(1, keepdim=True)
         played = torch.where(explores[:, None], uniform, policy)
         actions = torch.from_numpy(deal_learners.draw_actions(played, self.rng))

@@ -71,7 +71,7 @@ class Learner(deal_learners.GamesLearner):
         n, games = settings.num_envs, self.games
         # the seats that play their best response
         self.best = self.rng.random((n, 2)) < settings.anticipatory
-        # Each seat's last decision, and the points since; the seat's next decision closes it.
+        # Each seat's last decision, and the points since; its next one or the deal's end closes it.
         self.open = np.zeros((n, 2), dtype=bool)
         self.before = torch.full((n, 2, games.size), END)
         self.taken = torch.zeros(n, 2, dtype=torch.long)

@@ -92,8 +92,8 @@ function think() {
   at("options").hidden = false;
 }
 
-// Side 0's probability of winning, by the judge with the knowledge of the seat to move; null if
-// another side moves and there are more than two.
+// Side 0's probability of winning, by the judge with the knowledge of the seat to move; null if the
+// turn has none, or if another of more than two sides moves.
 const chanceOfFirst = (turn) => turn.chance == null ? null : data.sideOf[turn.seat] === 0 ? turn.chance :
   data.sides.length === 2 ? 1 - turn.chance : null;
 const course = [];

@@ -145,7 +145,7 @@ async function play(found) {
   if (table.to_choose && settings.winbar && judges()) winBar();
 }
 
-// Records the points that the person's count missed; returns the claim. The score counts in full.
+// Records the points that the person's count missed; returns a message. The score counts in full.
 function muggins(missed) {
   const { answer } = table, n = answer.names.length, mine = sight.side_of[sight.seat];
   const others = answer.names.map((_, i) => (sight.seat + 1 + i) % n);

@@ -3,7 +3,7 @@
 import { html } from "./vendor/preact-htm.js";
 import { Lying, cardText } from "./cards.js";
 
-// The hand counted now and its combinations so far; one line for a layout, as its cards lie above.
+// The hand counted now and its combinations so far; of a layout no cards: they are lit above.
 function Now({ table, frame }) {
   const { one, part, asked } = table.show;
   const whose = / \d/.test(one.name) ? one.name : `${table.answer.owners[one.seat]}: ${one.name}`;

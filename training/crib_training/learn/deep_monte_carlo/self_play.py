@@ -84,7 +84,10 @@ class SelfPlay(ABC):
 
 
 def gumbel(rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float) -> Array:
-    """Return noise: the largest value plus noise is a softmax draw, or by ``epsilon`` uniform."""
+    """Return noise with which the largest value plus noise is a draw from the softmax of values.
+
+    With probability ``epsilon`` the draw of a row is uniform.
+    """
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise

@@ -36,7 +36,8 @@ from crib_training.learn.deep_monte_carlo.pegging_tree import follow, pegging_lo
 from crib_training.learn.deep_monte_carlo.self_play import GameDefaults, Samples, SelfPlay, gumbel
 
 ROLES = ("discard_pone", "discard_dealer")
-DISCARD_SIZE = 0.75  # size of a discard network's first layer relative to the pegging network's
+# Size of a discard network's first layer relative to the pegging network's: it has fewer inputs.
+DISCARD_SIZE = 0.75
 DISCARD_TEMPERATURE = 0.2
 PAIRS = HAND * (HAND - 1) // 2
 MEAN_CRIB_AT = SPREAD + AT.mean_crib - AT.card  # among the inputs of a pair
