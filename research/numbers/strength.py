@@ -22,6 +22,7 @@ from crib_env.batch import usable_cores
 from crib_env.errors import unknown
 from docs.pages import render
 from research.exploit import exploitability, tree
+from research.solve import counts
 
 # How agents are queried and best responses played, as options of `python -m research.exploit`; of
 # the drawn hands, one in ``share`` is used. `equilibrium`, `greedy` and `random` ignore the pair
@@ -49,7 +50,7 @@ QUERIES: dict[str, dict[str, dict[str, Any]]] = {
         "greedy": {"rollouts": 300, "share": 50},
     },
 }
-MEASURING = [path for module in (measure, tree) for path in sorted(Path(getfile(module)).parent.glob("*.py"))]
+MEASURING = [path for module in (measure, tree, counts) for path in sorted(Path(getfile(module)).parent.glob("*.py"))]
 TITLES = {"five_card": "Five cards", "hoyle": "Six cards"}
 
 
