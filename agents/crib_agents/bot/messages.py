@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from crib_agents.files import shown
+from crib_agents.honours import fields_of, read_rules
 from crib_env.cards import format_card, parse_card, pip, refuse_twice
 from crib_env.engine.family import Family, family_of, find_family
 from crib_env.engine.hands.records import DISCARD, PEGGING
@@ -21,7 +22,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CRIB_CARDS, SIZE, TO_CRIB, TURNS, open_actions
 from crib_env.events import Event
 from crib_env.policy import Views
-from crib_env.rules import LARGEST_MATCH_TARGET, LARGEST_TARGET, PRESETS, Rules
+from crib_env.rules import PRESETS, Rules
 
 Message = dict[str, Any]
 
@@ -30,15 +31,8 @@ CRIB = "crib"
 MOST_COUNT = 31
 CARDS = tuple(format_card(card) for card in range(52))
 PHASES = {"discard": DISCARD, "play": PEGGING}
-# The rules fields of a view: numbers with their ranges (see `Rules`), then booleans.
-NUMBERS = {
-    "dealt": (1, 52),
-    "target": (1, LARGEST_TARGET),
-    "match_target": (0, LARGEST_MATCH_TARGET),
-    "flush_size": (3, 5),
-    "crib_flush_size": (4, 5),
-    "heels": (0, 9),
-}
+# The rules fields of a view: numbers, then booleans.
+NUMBERS = ("dealt", "target", "match_target", "flush_size", "crib_flush_size", "heels")
 FLAGS = ("single_count", "second_go_ends", "adjacency", "score_difference", "partners_confer")
 
 GAMES = ("six_card", "five_card", "three_hand", "four_hand", "table_top", "table_top_ship")
@@ -248,14 +242,18 @@ def read_decision(message: Mapping[str, Any]) -> Views:
 
 
 def _read_common(message: Mapping[str, Any], game: str, family: Family, v: Any) -> None:
-    rules = message.get("rules", {})
-    preset = preset_of(game)
-    for name in (*NUMBERS, *FLAGS):
-        if name in (family.view.names or ()):
-            given = rules.get(name, getattr(preset, name, 0))
-            v[name] = _whole({name: given}, name, *NUMBERS.get(name, (0, 1)))
-    v["episode"] = family.episodes[_choice(message, "episode", tuple(family.episodes))]
-    v["to_move"] = 1
+    given, fields = message.get("rules", {}), fields_of(preset_of(game))
+    names = [name for name in (*NUMBERS, *FLAGS) if name in (family.view.names or ())]
+    stated = {name: given[name] for name in names if name in given and name in fields and name != "dealt"}
+    rules = read_rules(family.name, game, fields | stated)
+    episode = _choice(message, "episode", tuple(family.episodes))
+    if why := rules.why_refused(episode):
+        raise MessageError(why)
+    for name in names:
+        v[name] = getattr(rules, name, 0)  # a view has every field of its family
+    if "dealt" in names and given.get("dealt", v["dealt"]) != v["dealt"]:
+        raise MessageError(f"{game} deals {v['dealt']} cards")
+    v["episode"], v["to_move"] = family.episodes[episode], 1
 
 
 def _read_cards(message: Mapping[str, Any], game: str, family: Family, v: Any) -> None:
@@ -271,8 +269,6 @@ def _read_cards(message: Mapping[str, Any], game: str, family: Family, v: Any) -
     if "players" in (family.view.names or ()):
         v["players"], v["sides"], v["side_of"][:players] = players, sides, side_of
     discards = v["discarded"].shape[0]
-    if v["dealt"] != preset.dealt:  # type: ignore[attr-defined]
-        raise MessageError(f"{game} deals {preset.dealt} cards")  # type: ignore[attr-defined]
     v["seat"], v["phase"] = seat, PHASES[_choice(message, "phase", tuple(PHASES))]
     v["dealer"] = (_whole(message, "dealer", 0, players - 1) - seat) % players
     v["deals"] = _whole(message, "deal", 1, 10_000)
