@@ -233,7 +233,7 @@ class GameBatch:
             self.on_step(int(games[0]), int(movers[0]), self.log)
         return None if bad == NONE else int(bad)
 
-    def push(self, games: Array, actions: Actions) -> None:
+    def step_legal(self, games: Array, actions: Actions) -> None:
         """Step with actions that the caller knows to be legal; see `step`.
 
         Raises:

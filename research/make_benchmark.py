@@ -41,7 +41,7 @@ from research import benchmark_runs as runs
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE, PICTURE = DOCS / "benchmark.md", DOCS / "pictures" / "benchmark.png"
 SUBMISSIONS = DOCS / "benchmark_submissions"
-SEARCH, FINAL = runs.SEARCH, runs.FINAL
+SEARCH, FINAL, SECONDS = runs.SEARCH, runs.FINAL, runs.SECONDS
 DEALS = 100_000
 MARKERS = "osD^vP*X"
 
@@ -140,10 +140,10 @@ def behind(one: dict[str, Any], first: dict[str, Any]) -> str:
 
 
 def track_table(found: list[dict[str, Any]], random: float) -> str:
-    """Return the table of a track: the longest runs first, then by figure."""
+    """Return the table of a track's lines, which come in its order."""
     shown = []
     firsts: dict[int, dict[str, Any]] = {}  # by decisions
-    for one in sorted(found, key=lambda one: (-one["rows"][0]["decisions"], float(one["mean"]))):
+    for one in found:
         rows = one["rows"]
         first = firsts.setdefault(rows[0]["decisions"], one)
         parts = [np.mean([row["gain"]["both"][part][0] for row in rows]) for part in ("discard", "pegging")]
@@ -157,7 +157,7 @@ def track_table(found: list[dict[str, Any]], random: float) -> str:
                 f"{100 * one['mean'] / random:.1f} %",
                 behind(one, first),
                 *(f"{part:.3f}" for part in parts),
-                f"{len(rows)} of {runs.FINAL['seeds']}",
+                f"{len(rows)} of {FINAL['seeds']}",
                 f"{np.mean([row['cpu_seconds'] for row in rows]):.0f}",
             ]
         )
@@ -181,7 +181,7 @@ def settings_table(rows: list[runs.Row]) -> str:
         if group := longest_group(rows, line):
             values = [row["gain"]["both"]["all"][0] for row in runs.searched(rows, line)]
             span = f"{min(values):.3f} to {max(values):.3f}" if values else ""
-            tried = f"{max(row['searched'] for row in group)} of {runs.SEARCH['settings']}"
+            tried = f"{max(row['searched'] for row in group)} of {SEARCH['settings']}"
             shown.append([f"{line.track}/{line.name}", options_of(group[0]), tried, span])
     return table(["line", "`crib train`", "chosen from", "NashConv / 2 in the search"], shown)
 
@@ -206,7 +206,7 @@ def curve_of(rows: list[runs.Row]) -> Array:
             if point["decisions"] < row["decisions"]:
                 mark = int(float(f"{point['decisions']:.1g}"))  # a run passes the mark within a batch
                 points.setdefault(mark, []).append((point["cpu_seconds"], point["mean"]))
-        last = row["cpu_seconds"], float(np.mean(row["by_hand"][: runs.FINAL["mark_hands"]]))
+        last = row["cpu_seconds"], float(np.mean(row["by_hand"][: FINAL["mark_hands"]]))
         points.setdefault(row["decisions"], []).append(last)
     found = []
     for mark, each in sorted(points.items()):
@@ -270,7 +270,7 @@ def budget_runs(rows: list[runs.Row], line: runs.Line, budget: int) -> list[runs
 
 def budget_table(rows: list[runs.Row]) -> str:
     """Return the table of the runs by CPU seconds, a row for each line that has some."""
-    shown, budgets = [], runs.SECONDS["budgets"]
+    shown, budgets = [], SECONDS["budgets"]
     head = ["line"]
     for budget in budgets:
         head += [f"budget {budget}: NashConv / 2", "seeds, hands", "runs", "decisions", "CPU s"]
@@ -287,7 +287,7 @@ def budget_cells(mine: list[runs.Row]) -> list[str]:
         return [""] * 5
     found = figures_of(mine)
     seconds = [row["cpu_seconds"] for row in mine]
-    planned = runs.SECONDS["seeds"] if mine[0]["stage"] == "seconds" else runs.FINAL["seeds"]
+    planned = SECONDS["seeds"] if mine[0]["stage"] == "seconds" else FINAL["seeds"]
     return [
         whole(found),
         f"{over_seeds(found['of_seeds'])}, ± {found['of_hands']:.3f}",
@@ -331,8 +331,7 @@ def hours_left(rows: list[runs.Row]) -> float:
     made = {runs.key_of(row) for row in ended}
     trained = [row for row in ended if "diverged" not in row]
     measuring = float(np.mean([row["measured_in"] for row in trained]))
-    search, final, by_seconds = runs.SEARCH, runs.FINAL, runs.SECONDS
-    sizes = search["settings"], search["decisions"], final["seeds"], final["decisions"]
+    sizes = SEARCH["settings"], SEARCH["decisions"], FINAL["seeds"], FINAL["decisions"]
     rates = {}  # CPU seconds a decision
     for line in runs.lines():
         own = [row for stage in runs.STAGES for row in runs.rows_of(rows, stage, line)]
@@ -345,11 +344,11 @@ def hours_left(rows: list[runs.Row]) -> float:
         jobs = list(runs.jobs(rows, [line], *sizes))
         left = [job for job in jobs if job.key not in made]
         seconds += sum((job.budget or job.decisions * a_decision) + measuring for job in left)
-        seconds += measuring * len(final["marks"]) * sum(job.stage == "final" for job in left)
-        if any(job.stage == "final" and job.seed == final["first_seed"] for job in left):  # sets their decisions
-            expected = final["decisions"] * a_decision
-            budgets = [budget for budget in by_seconds["budgets"] if not runs.is_near(expected, budget)]
-            seconds += by_seconds["seeds"] * sum(budget + measuring for budget in budgets)
+        seconds += measuring * len(FINAL["marks"]) * sum(job.stage == "final" for job in left)
+        if any(job.stage == "final" and job.seed == FINAL["first_seed"] for job in left):  # sets their decisions
+            expected = FINAL["decisions"] * a_decision
+            budgets = [budget for budget in SECONDS["budgets"] if not runs.is_near(expected, budget)]
+            seconds += SECONDS["seeds"] * sum(budget + measuring for budget in budgets)
     return seconds / 3600
 
 
@@ -364,9 +363,9 @@ def is_unclear(rows: list[runs.Row], line: runs.Line) -> bool:
 
 def better_before(rows: list[runs.Row], line: runs.Line) -> str | None:
     """Return how a line's shorter runs of the same settings end below its whole ones, if any do."""
-    whole = best_group(rows, line, runs.FINAL["decisions"])
-    shorter = [best_group(rows, line, runs.SEARCH["decisions"])]
-    shorter += [budget_runs(rows, line, budget) for budget in runs.SECONDS["budgets"]]
+    whole = best_group(rows, line, FINAL["decisions"])
+    shorter = [best_group(rows, line, SEARCH["decisions"])]
+    shorter += [budget_runs(rows, line, budget) for budget in SECONDS["budgets"]]
     if not whole:
         return None
     same = [
@@ -376,39 +375,38 @@ def better_before(rows: list[runs.Row], line: runs.Line) -> str | None:
         and group[0]["decisions"] < whole[0]["decisions"]
         and group[0]["settings_number"] == whole[0]["settings_number"]
     ]
-    best = min(same, key=lambda group: float(figures_of(group)["mean"]), default=whole)
-    mean, end = figures_of(best)["mean"], figures_of(whole)["mean"]
-    if mean >= end:
+    mean, best = min(((figures_of(group)["mean"], group) for group in [whole, *same]), key=lambda one: float(one[0]))
+    if best is whole:
         return None
     return f"{line.track}/{line.name} ({mean:.3f} after {best[0]['decisions'] / 1e6:g} M)"
 
 
 def progress(rows: list[runs.Row]) -> dict[str, Any]:
     """Return how much of the protocol is done, for the page; searches that diverged are done."""
-    lines, final, seconds = runs.lines(), runs.FINAL, runs.SECONDS
+    lines = runs.lines()
     longest = {line: longest_group(rows, line) for line in lines}
     shown = [row for group in longest.values() for row in group]
-    length = runs.SEARCH["decisions"]
-    whole = sum(row["decisions"] == final["decisions"] for row in shown)
+    length = SEARCH["decisions"]
+    whole = sum(row["decisions"] == FINAL["decisions"] for row in shown)
     searches = [row for row in rows if row["stage"] == "search" and row["decisions"] == length]
     tried = Counter((row["track"], row["line"]) for row in searches)
-    complete = [line for line in lines if tried[line.track, line.name] == runs.SEARCH["settings"]]
+    complete = [line for line in lines if tried[line.track, line.name] == SEARCH["settings"]]
     made = {runs.key_of(row) for row in rows if row["stage"] == "seconds"}
-    budgets = [(line, budget) for line in lines for budget in seconds["budgets"]]
-    due = [job for one in budgets for job in runs.by_seconds(rows, *one, seconds["seeds"])]
+    budgets = [(line, budget) for line in lines for budget in SECONDS["budgets"]]
+    due = [job for one in budgets for job in runs.by_seconds(rows, *one, SECONDS["seeds"])]
     unknown = [line for line, _ in budgets if runs.first_final(rows, line) is None]
     diverged = [row for row in rows if "diverged" in row]
-    planned = [row for row in rows if row["stage"] == "final" and row["decisions"] == final["decisions"]]
+    planned = [row for row in rows if row["stage"] == "final" and row["decisions"] == FINAL["decisions"]]
     planned += searches + [row for row in rows if row["stage"] == "seconds"]
     spent = sum(row["cpu_seconds"] + row.get("measured_in", 0.0) for row in planned)
     return {
         "whole": whole,
         "shorter": len(shown) - whole,
-        "planned": len(lines) * final["seeds"],
+        "planned": len(lines) * FINAL["seeds"],
         "searched": len(searches),
-        "to_search": len(lines) * runs.SEARCH["settings"],
+        "to_search": len(lines) * SEARCH["settings"],
         "by_seconds": sum(job.key in made for job in due),
-        "to_spend": len(due) + len(unknown) * seconds["seeds"],
+        "to_spend": len(due) + len(unknown) * SECONDS["seeds"],
         "missing": [f"{line.track}/{line.name}" for line, group in longest.items() if not group],
         "complete": len(complete),
         "unclear": sum(is_unclear(rows, line) for line in complete),
@@ -428,25 +426,15 @@ def write_page(rows: list[runs.Row]) -> None:
     random = levels["random"]["gain"]["both"]["all"][0]
     groups = {line: longest_group(rows, line) for line in runs.lines()}
     longest = {line: {"line": line, **figures_of(group)} for line, group in groups.items() if group}
-    firsts = {
-        track: min(
-            (one for line, one in longest.items() if line.track == track),
-            key=lambda one: float(one["mean"]),
-            default=None,
-        )
-        for track in runs.PROTOCOL["tracks"]
-    }
-    tracks = {
-        track: track_table([one for line, one in longest.items() if line.track == track], random)
-        for track in runs.PROTOCOL["tracks"]
-    }
+    ordered = sorted(longest.values(), key=lambda one: (-one["rows"][0]["decisions"], float(one["mean"])))
+    by_track = {track: [one for one in ordered if one["line"].track == track] for track in runs.PROTOCOL["tracks"]}
     ends = [abs(curve_of(one["rows"])[-1, 2] / one["mean"] - 1) for one in longest.values()]
     used = [row["cpu_seconds"] / row["budget"] for row in rows if row["stage"] == "seconds" and "diverged" not in row]
     search = [row for row in rows if row["stage"] == "search" and "diverged" not in row]
     widths = [row["gain"]["both"]["all"][1] for row in search]
     measured = [row["measured_in"] for group in groups.values() for row in group]
     ledger = runs.LEDGER.read_bytes()
-    first = runs.FINAL["mark_hands"]  # the hands of the curves
+    first = FINAL["mark_hands"]  # the hands of the curves
     write_whole(
         PICTURE,
         draw(list(longest.values()), {name: float(np.mean(row["by_hand"][:first])) for name, row in levels.items()}),
@@ -454,11 +442,11 @@ def write_page(rows: list[runs.Row]) -> None:
     page = render(
         "benchmark",
         protocol=runs.PROTOCOL,
-        tracks=tracks,
+        tracks={track: track_table(found, random) for track, found in by_track.items()},
         uses=[(line.name, line.about["uses"]) for line in runs.lines() if line in longest and "uses" in line.about],
         settings=settings_table(rows),
         done=progress(rows),
-        firsts=firsts,
+        firsts={track: found[0] for track, found in by_track.items() if found},
         random=random,
         equilibrium=levels["equilibrium"]["gain"]["both"]["all"][0],
         payoffs=payoffs(),
@@ -489,13 +477,13 @@ def print_row(name: str, row: runs.Row) -> None:
 def run(settings: Settings) -> None:
     """Make the missing runs, and write the page."""
     torch.set_num_threads(1)
-    runs.made_with()  # of the code as it is now
     rows = runs.read_ledger()
     known = {f"{line.track}/{line.name}": line for line in runs.lines()}
     if unknown := [name for name in settings.lines if name not in known]:
         raise ValueError(f"lines: there is no {', '.join(unknown)}; they are {', '.join(known)}")
     some = [known[name] for name in settings.lines or known]
     if not settings.page_only:
+        runs.made_with()  # of the code as it is now
         for name in runs.PROTOCOL["levels"]["agents"]:
             if name not in runs.levels_of(rows):
                 print_row(name, runs.make_level(name))

@@ -50,7 +50,8 @@ def main(words: Sequence[str]) -> None:
             except KeyboardInterrupt:
                 raise KeyboardInterrupt(f"{name} is as it was, and so are those after it") from None
             if made.returncode:
-                left = " ".join(list(ORDER)[list(ORDER).index(name) :])
+                names = list(ORDER)
+                left = " ".join(names[names.index(name) :])
                 raise RuntimeError(f"{name} was not made: make it and those after it by name, in this order: {left}")
     elif words[0] in ("-h", "--help"):
         print("usage: python -m research.tables [NAME [OPTIONS]]\n")

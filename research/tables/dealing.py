@@ -116,6 +116,6 @@ def let_discard(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Arr
     lanes = games.running()
     assert isinstance(games.rules, TwoHandRules)
     for _ in range(2 * games.rules.discards):
-        games.push(lanes, agent.act(games.views(lanes), rng))
+        games.step_legal(lanes, agent.act(games.views(lanes), rng))
         lanes = games.running(lanes)
     return lanes

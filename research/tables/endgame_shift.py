@@ -68,7 +68,7 @@ def first_deals(
             asked.append(views[first])
             lane_of.append(lanes[first])
             seat_of.append(games.movers(lanes)[first])
-            games.push(lanes, actions)
+            games.step_legal(lanes, actions)
             lanes = games.running(lanes)
         yield games, np.concatenate(asked), np.concatenate(lane_of), np.concatenate(seat_of)
 

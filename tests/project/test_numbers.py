@@ -115,17 +115,29 @@ def test_numbers_commands_cover_every_built_in_agent() -> None:
     assert set(make_leaderboard.RATED) == every
 
 
-def test_measure_exploitability_few_hands_stored_changed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A share of few hands is at least two. A stored result is valid for the code that made it."""
-    asked = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The hands of each call of `exploitability`, which measures nothing here."""
+    hands: list[int] = []
 
     def exploitability(_: str, **given: Any) -> SimpleNamespace:
-        asked.append(given["hands"])
+        hands.append(given["hands"])
         return SimpleNamespace(as_dict=dict)
 
     monkeypatch.setattr(strength, "exploitability", exploitability)
-    first = strength.measure_exploitability(8, seed=1, runs=tmp_path)
+    return hands
+
+
+def test_measure_exploitability_takes_two_hands_at_least(asked: list[int], tmp_path: Path) -> None:
+    """A share of few hands is not 0, which stands for all of them."""
+    strength.measure_exploitability(8, seed=1, runs=tmp_path)
     assert set(asked) == {2, 8}
+
+
+def test_measure_exploitability_repeats_after_a_change_of_the_code(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = strength.measure_exploitability(8, seed=1, runs=tmp_path)
     once = len(asked)
     assert strength.measure_exploitability(8, seed=1, runs=tmp_path) == first
     assert len(asked) == once

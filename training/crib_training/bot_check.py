@@ -60,7 +60,7 @@ def check(agent: CommandAgent, game: str, deals: int, seed: int) -> int:
             lanes = running[: agent.games_at_once]
             chronicle.tell(agent, lanes)
             actions = agent.act(games.views(lanes), rng)
-            games.push(lanes, actions)
+            games.step_legal(lanes, actions)
             decisions += len(lanes)
             for lane in np.setdiff1d(lanes, games.running(lanes)):
                 chronicle.end(agent, int(lane), np.arange(games.players), None)

@@ -242,7 +242,7 @@ def read_decision(message: Mapping[str, Any]) -> Views:
 
 
 def _read_common(message: Mapping[str, Any], game: str, family: Family, v: Any) -> None:
-    given, fields = message.get("rules", {}), fields_of(preset_of(game))
+    given, fields = dict(message.get("rules", {})), fields_of(preset_of(game))
     names = [name for name in (*NUMBERS, *FLAGS) if name in (family.view.names or ())]
     stated = {name: given[name] for name in names if name in given and name in fields and name != "dealt"}
     rules = read_rules(family.name, game, fields | stated)

@@ -211,7 +211,7 @@ class DealBatch:
         When a deal ends, the next one starts. Returns float32[N], the points of seat 0 less those
         of seat 1, and bool[N], whether a deal ended. Shapes: actions int64[N].
         """
-        self.batch.push(self.lanes, actions)
+        self.batch.step_legal(self.lanes, actions)
         played = self._play_forced(self.lanes)
         self.observe()
         return played
@@ -224,7 +224,7 @@ class DealBatch:
         """
         copies = copy.copy(self)
         copies._hold(lanes)
-        copies.batch.push(copies.lanes, actions)
+        copies.batch.step_legal(copies.lanes, actions)
         gains, _ = copies._play_forced(copies.lanes, reset=False)
         running = copies.batch.running()
         copies._hold(running)
@@ -264,7 +264,7 @@ class DealBatch:
             forced = legal & (legal - 1) == 0
             lanes, views = lanes[forced], views[forced]
             places = np.log2(views["legal"]).astype(np.int64)
-            self.batch.push(lanes, views["hand"][np.arange(len(lanes)), places])
+            self.batch.step_legal(lanes, views["hand"][np.arange(len(lanes)), places])
         return gains, ended
 
     def observe(self) -> None:

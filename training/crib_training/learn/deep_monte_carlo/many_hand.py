@@ -73,7 +73,7 @@ class ManyHandSelfPlay(SelfPlay):
             several = views["legal"] & (views["legal"] - 1) != 0
             seen.append(inputs[several])
             decided.append((running[several], sides[several], before[several], discarding))
-            games.push(running, cards)
+            games.step_legal(running, cards)
             if turn == self.players - 1:
                 heels = games.tally[:, :, PEGGING].astype(np.float64)
             running = games.running(running)

@@ -115,7 +115,7 @@ def follow(
         shares = probabilities / np.bincount(parents, probabilities, games.n)[parents]
         actions = views["hand"][tuple(cards.T)]
         games = games.copies(parents)
-        games.push(np.arange(games.n), actions)
+        games.step_legal(np.arange(games.n), actions)
         reach, movers = reach[parents], seats[parents]
         reach[np.arange(games.n), movers, 0] *= probabilities
         reach[np.arange(games.n), movers, 1] /= choices[parents]

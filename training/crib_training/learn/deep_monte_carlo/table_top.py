@@ -156,7 +156,7 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     crib_inputs = np.empty((k, table_top.FAMILY.nets["crib"].inputs), dtype=np.float32)
     crib_points = np.empty(k, dtype=np.int64)
     choose_actions(views, show_table(), flat, noise, rows, actions, value, points, inputs, crib_inputs, crib_points)
-    games.push(lanes, actions)
+    games.step_legal(lanes, actions)
     mine = views["owed"][:, 0::2].sum(axis=1) - (actions == TO_CRIB)
     theirs = views["owed"][:, 1::2].sum(axis=1)
     left = TURNS - 1 - views["turn"]

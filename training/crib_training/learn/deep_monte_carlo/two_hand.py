@@ -84,7 +84,7 @@ class TwoHandSelfPlay(SelfPlay):
             seen.append(np.empty((n, FAMILY.nets[name].inputs), dtype=np.float32))
             choose_pairs(views, show_table(), flat, noise, pairs, seen[role])
             for column in range(2):
-                games.push(lanes, pairs[:, column])
+                games.step_legal(lanes, pairs[:, column])
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
@@ -141,7 +141,7 @@ def play_cards(
         inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
         k = choose_cards(views, show_table(), flat, noise, cards, chosen, points, inputs)
         yield running[chosen[:k]], views[chosen[:k]], points[:k], inputs[:k]
-        games.push(running, cards)
+        games.step_legal(running, cards)
         running = games.running(running)
 
 
